@@ -8,25 +8,27 @@
 
 (in-package "LIVE-LISP.AGENT")
 
-;;; What jobs must not do to the image
+;;; Functions of SBCL that jobs must not call, because they end the image
 
 (define-condition not-ours (error)
   ((operation :initarg :operation :reader not-ours-operation))
-  (:documentation "Signalled when a job calls OPERATION, a function that would end the image.")
+  (:documentation
+    "The error when a job calls a function that would end the image. OPERATION is the name of this
+function, a string.")
   (:report (lambda (condition stream)
              (format stream "~A would end this image, which somebody else runs, so it was refused. ~
                              To end a thread, call (sb-thread:abort-thread) in it."
                      (not-ours-operation condition)))))
 
 (defun exit-refused (function &rest arguments)
-  "Hook: FUNCTION ends the process. Call it with ARGUMENTS, unless a job or a thread of one calls
-it: then signal NOT-OURS."
+  "Hook: FUNCTION ends the process. Call FUNCTION with ARGUMENTS. In a thread of a job, signal
+NOT-OURS instead."
   (when (of-job-p) (error 'not-ours :operation "EXIT"))
   (apply function arguments))
 
 (defun save-refused (function &rest arguments)
-  "Hook: FUNCTION saves a core and ends the process. Call it with ARGUMENTS, unless a job or a
-thread of one calls it: then signal NOT-OURS."
+  "Hook: FUNCTION saves a core and ends the process. Call FUNCTION with ARGUMENTS. In a thread of a
+job, signal NOT-OURS instead."
   (when (of-job-p) (error 'not-ours :operation "SAVE-LISP-AND-DIE"))
   (apply function arguments))
 
@@ -36,7 +38,7 @@ thread of one calls it: then signal NOT-OURS."
 ;;; Preparing the image
 
 (defun settle ()
-  "Make the image ready for jobs."
+  "Prepare the image for jobs: install the agent's hooks and guards, and lock the agent's packages."
   (setf **on-peer-gone** (constantly nil)
         **stopped** nil
         **attached** t)
@@ -45,8 +47,8 @@ thread of one calls it: then signal NOT-OURS."
   (guard-threads)
   (install-hooks 'exit-refused 'save-refused)
   (if-able "heap guard" (watch-memory))
-  ;; As in SBCL's own packages, nothing is redefined there by mistake: without its functions the
-  ;; agent could not be stopped.
+  ;; A locked package signals an error when code redefines one of its functions. Without its
+  ;; functions the agent could not be stopped.
   (mapc #'sb-ext:lock-package **agent-packages**))
 
 (define-operation ("begin-session" :server-only t :inline t :gives boolean)
@@ -60,8 +62,9 @@ thread of one calls it: then signal NOT-OURS."
 ;;; Servers that change files and load them take turns
 
 (sb-ext:defglobal **turn** '()
-  "NIL, or a list (SESSION COUNT TIME): the session that has the turn, the number of its calls that
-have taken it, and the universal time when the first of them took it.")
+  "NIL if no session has the turn. Otherwise a list (SESSION COUNT TIME): the session that has the
+turn, the number of its calls that have taken it and not given it back, and the universal time when
+the first of these calls took it.")
 (sb-ext:defglobal **turn-lock** (sb-thread:make-mutex :name "live-lisp turn")
   "The mutex that a thread holds while it reads or changes **TURN**.")
 
@@ -81,7 +84,8 @@ or the server that has it now. A session can take it several times, and gives it
                        "seconds" (- (get-universal-time) time)))))))
 
 (defun drop-turn (count)
-  "If *SESSION* has the turn, give it back COUNT times."
+  "If *SESSION* has the turn, subtract COUNT, an integer, from the number of calls that have taken
+it. The session loses the turn when none is left."
   (sb-thread:with-mutex (**turn-lock**)
     (destructuring-bind (&optional holder (left 0) time) **turn**
       (when (eq holder *session*)
@@ -93,25 +97,25 @@ or the server that has it now. A session can take it several times, and gives it
   nil)
 
 (defun leave-turn ()
-  "Give back the turn for all calls of *SESSION*."
+  "End the turn of *SESSION*, if it has the turn, however often it has taken it."
   (drop-turn most-positive-fixnum))
 
 (pushnew 'leave-turn **at-session-end**)
 
-;;; Leaving nothing behind
+;;; Removing the agent from the image
 
 (defun all-agent-packages ()
-  "Return a list of the packages of the agent, with the one that programs use."
+  "Return a list of the packages of the agent, including LIVE-LISP, the package that programs use."
   (adjoin (symbol-package 'live-lisp:stop) **agent-packages**))
 
 (defun agent-symbols ()
-  "Return a list of the symbols whose home is a package of the agent."
+  "Return a list of the symbols whose home package is one of the agent's packages."
   (loop for package in (all-agent-packages)
         append (home-symbols package)))
 
 (defun remove-class (class)
-  "Take CLASS, of the agent, out of the image: its methods, its place below its superclasses, and
-its name."
+  "Remove CLASS, a class of the agent, from the image: remove its methods, its links from its
+superclasses, and its name."
   (dolist (method (copy-list (sb-mop:specializer-direct-methods class)))
     (let ((function (sb-mop:method-generic-function method)))
       (when function (remove-method function method))))
@@ -120,17 +124,17 @@ its name."
   (setf (find-class (class-name class)) nil))
 
 (defun remove-package (package)
-  "Delete PACKAGE, of the agent, whatever other packages use it."
+  "Delete PACKAGE, a package of the agent, even if other packages use it."
   (sb-ext:unlock-package package)
   (dolist (user (package-used-by-list package)) (unuse-package package user))
   (dolist (used (package-use-list package)) (unuse-package used package))
   (handler-bind ((package-error #'continue)) (delete-package package)))
 
 (defun vanish ()
-  "Take the classes, macros and packages of the agent out of the image, so that the garbage
-collector can take the rest. Functions and variables stay as they are, because this function and
-callers of it still use them. Macros go, because SLIME keeps the symbol of each macro, from which
-all code of the agent could be reached."
+  "Remove the classes, macros and packages of the agent from the image, so that the garbage
+collector can free the rest. Leave functions and variables, because this function and its callers
+still use them. Remove the macros, because SLIME keeps the symbol of each macro, and all code of the
+agent would stay reachable from it."
   (sb-ext:without-package-locks
     (let ((symbols (agent-symbols)) (packages (all-agent-packages)))
       (dolist (symbol symbols)
@@ -158,13 +162,14 @@ once the socket listens, so a client that sees PATH can connect. Signal an error
     socket))
 
 (defun end-jobs ()
-  "Interrupt the running jobs of *CHANNEL*, because their server has gone and nobody reads their
-answers."
+  "Interrupt the jobs that run for the server of *CHANNEL*. That server has gone, so nobody reads
+their answers."
   (dolist (job (unanswered-jobs))
     (when (eq *channel* (job-channel job)) (interrupt-job job "ending"))))
 
 (defun begin-session ()
-  "Begin a session with the reader and printer of a fresh SBCL, whatever the person has set."
+  "Begin a new session for this connection. Its reader and printer variables have the values of a
+fresh SBCL, and not those that the person has set."
   (setf *session* (make-session :changes-sent **change-count**))
   (with-standard-io-syntax
     (let ((*print-readably* nil) (*print-pretty* t) (*readtable* (copy-readtable nil))
@@ -172,7 +177,8 @@ answers."
       (start-session))))
 
 (defun serve-messages ()
-  "Perform the messages of *CHANNEL* until the server closes it or sends an unreadable message."
+  "Send the greeting, then receive and perform the messages on *CHANNEL*. Return when the server
+closes the channel, or after a message that cannot be read."
   (greet)
   (handler-case
       (loop with *reading* = t
@@ -182,8 +188,8 @@ answers."
       (send (object "fault" (print-safely 500 failure "~A"))))))
 
 (defun serve-connection (connection)
-  "Serve the server at the other end of CONNECTION, a socket. An error of the agent ends the
-connection, and does not open the person's debugger."
+  "Serve the server at the other end of CONNECTION, a socket. An error in the agent closes the
+connection. It does not open the debugger of the person."
   (let ((*channel* (open-channel (sb-bsd-sockets:socket-file-descriptor connection)))
         (*session* nil))
     (block nil
@@ -202,8 +208,8 @@ connection, and does not open the person's debugger."
           (sb-bsd-sockets:socket-close connection))))))
 
 (defun next-connection (socket)
-  "Return the next connection to SOCKET. Return NIL once SOCKET is closed. If there can be none for
-now, as when the process has too many open files, wait."
+  "Wait for the next connection to SOCKET, and return it. Return NIL once SOCKET is closed. After
+another error, such as too many open files, try again."
   (loop
     (handler-case (return (sb-bsd-sockets:socket-accept socket))
       ((or sb-bsd-sockets:bad-file-descriptor-error sb-bsd-sockets:invalid-argument-error) ()
@@ -219,27 +225,27 @@ now, as when the process has too many open files, wait."
                                     :name "live-lisp connection"))))
 
 (defun remove-files (paths)
-  "Remove the files PATHS, native names, as far as they exist."
+  "Remove the files PATHS, a list of native names. Skip files that do not exist."
   (dolist (path paths) (remove-file (sb-ext:parse-native-namestring path))))
 
 (defun serve-socket (socket files)
-  "Serve on SOCKET until it is closed or this thread is ended, by STOP or by anybody else. Then
-remove FILES, the names of the socket and of its entry, so that no server looks for the image
-there."
+  "Serve on SOCKET until it is closed or this thread is ended, by STOP or otherwise. Then remove
+FILES, a list of two native names at most: the socket and its entry file. Servers find the image by
+these files."
   (unwind-protect (accept-connections socket)
     (remove-files files)
     (ignore-errors (sb-bsd-sockets:socket-close socket))))
 
 (defun stop-serving (thread)
-  "End THREAD, which serves on a socket."
+  "End THREAD, which serves on a socket, and wait for its end for at most 5 seconds."
   (unless-thread-ended (sb-thread:terminate-thread thread))
   (sb-thread:join-thread thread :default nil :timeout 5))
 
 (defun serve (path &key entry)
-  "Start a thread that serves the wire protocol on the Unix socket PATH, to any number of servers.
-The image continues when a server disconnects. If ENTRY is given, it is the name of a file
-that is removed with the socket when the agent is removed from the image, or the image exits. Return
-the thread. Signal an error if PATH exists."
+  "Start a thread that serves the wire protocol on the Unix socket PATH to any number of servers,
+and return the thread. Signal an error if PATH exists. The image continues when a server
+disconnects. ENTRY is NIL or the name of a file. When the agent is stopped or the image exits,
+remove this file and the socket."
   (let ((socket (listening-socket path)) (files (remove nil (list path entry))))
     (settle)
     (let ((thread (sb-thread:make-thread (lambda () (as-agent-thread (serve-socket socket files)))

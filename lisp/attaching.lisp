@@ -17,7 +17,7 @@
 ;;; The compiled agent
 
 (defun digest (files)
-  "Return a number that differs for other FILES, a list of pathnames, or other contents of them."
+  "Return a 64-bit hash of the names and the contents of FILES, a list of pathnames."
   (let ((hash #xcbf29ce484222325)
         (octets (make-array 65536 :element-type '(unsigned-byte 8))))
     (declare (type (unsigned-byte 64) hash) (optimize speed)
@@ -34,14 +34,14 @@
                 do (dotimes (index end) (add (aref octets index)))))))))
 
 (defun agent-digest ()
-  "Return the digest of the agent's sources, as text."
+  "Return the digest of the agent's source files as a string in base 36."
   (let ((files (sort (directory (merge-pathnames "**/*.lisp" *folder*)) #'string<
                      :key #'namestring)))
     (string-downcase (format nil "~36R" (digest files)))))
 
 (defun compiled-agent (digest)
-  "Return the pathname of the compiled agent with DIGEST, which is compiled if there is none yet.
-Signal an error if it cannot be compiled."
+  "Return the pathname of the compiled agent with DIGEST, a string from AGENT-DIGEST. Compile the
+agent first if that file does not exist. Signal an error if it cannot be compiled."
   (kept-agent (format nil "~A/attached-~A" (agents-folder) digest)
               (lambda (base)
                 (format t "~&; live-lisp compiles its agent for SBCL ~A, once.~%"
@@ -52,9 +52,9 @@ Signal an error if it cannot be compiled."
 ;;; Serving
 
 (defun workspace ()
-  "Return the native name of the folder that this image works in: the one of
-*DEFAULT-PATHNAME-DEFAULTS*, which SLIME and SLY set, or else the current one. Signal an error if
-the former names no folder."
+  "Return the native name of the folder that this image works in: that of
+*DEFAULT-PATHNAME-DEFAULTS*, which SLIME and SLY set, merged with the current folder of the process.
+Signal an error if that is no folder."
   (let* ((defaults *default-pathname-defaults*)
          (*default-pathname-defaults*
            (sb-ext:parse-native-namestring (sb-posix:getcwd) nil #p"" :as-directory t))
@@ -79,8 +79,8 @@ the former names no folder."
   (write-char #\" stream))
 
 (defun write-entry (path &rest members)
-  "Write the plist MEMBERS, of names and of strings or integers, as a JSON object to the file PATH,
-which appears once it is whole."
+  "Write a JSON object with MEMBERS to the file PATH. MEMBERS is a plist from names to strings or
+integers. PATH appears only when the file is complete."
   (let ((part (concatenate 'string path "~")))
     (with-open-file (out (sb-ext:parse-native-namestring part) :direction :output
                          :if-exists :supersede :external-format :utf-8)
@@ -93,11 +93,11 @@ which appears once it is whole."
       (format out "}~%"))
     (sb-posix:rename part path)))
 
-(defvar *serves* nil "The name under which this image is served, or NIL.")
+(defvar *serves* nil "The name under which this image is served, or NIL if it is not served.")
 
 (defun take-out-other ()
-  "Remove an agent that is in this image. Signal an error if a package of somebody else has the name
-of its package."
+  "Stop the agent that is already in this image, if there is one. Signal an error if LIVE-LISP names
+a package that does not belong to the agent."
   (let ((package (find-package "LIVE-LISP")))
     (cond ((null package))
           ((find-package "LIVE-LISP.BASE")
@@ -109,9 +109,9 @@ of its package."
                     (package-name package))))))
 
 (defun serve (digest)
-  "Remove an agent that is already in this image, load the compiled agent with DIGEST, and let it
-serve this image on a socket. Write an entry file, by which servers find the image. Return the name
-under which the image is served."
+  "Serve this image on a socket by the compiled agent with DIGEST, a string from AGENT-DIGEST.
+Before that, remove an agent that is already in this image. Write an entry file, by which servers
+find the image. Return the name under which the image is served."
   (take-out-other)
   (let* ((folder (serving-folder))
          (name (format nil "sbcl-~D" (sb-posix:getpid)))

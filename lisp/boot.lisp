@@ -19,7 +19,8 @@
   "The names of the files in the agent's fasl, in the order in which they are loaded.")
 
 (defvar *warnings* '()
-  "Texts of the compiler's warnings, and of errors that prevented the compilation, newest first.")
+  "A list of texts, newest first: the warnings of the compiler, and the errors that stopped a
+compilation.")
 
 (defun join-files (parts target)
   "Write the octets of the files PARTS to TARGET, one after the other."
@@ -32,7 +33,8 @@
           (write-sequence octets out))))))
 
 (defun note-condition (condition)
-  "Add the text of CONDITION, with its file, to *WARNINGS*. Muffle it if it is a warning."
+  "Add a text to *WARNINGS*: the file being compiled or loaded, and CONDITION. Muffle CONDITION if
+it is a warning."
   (push (format nil "~A: ~A" (or *compile-file-pathname* *load-pathname*) condition) *warnings*)
   (when (typep condition 'warning) (muffle-warning condition)))
 
@@ -48,11 +50,11 @@
     fasl))
 
 (defun compile-side-by-side (parts workers)
-  "Compile PARTS in WORKERS processes at once. PARTS is an alist from names of source files to paths
-of fasls. First load all sources interpreted, so that each file finds the macros and structures of
-others. This takes a thirtieth of the time of compiling. The last source is left out, as it
-unexports the agent's symbols. Macros stay interpreted: compiling them would cost more time than it
-saves. Signal an error if a process fails."
+  "Compile PARTS, an alist from names of source files to paths of fasls, in WORKERS processes at
+once. First load all sources interpreted, so that each file finds the macros and structures of the
+others. This takes a thirtieth of the time of compiling. Skip the last source, because it unexports
+the agent's symbols. Leave the macros interpreted, because compiling them would cost more time than
+it saves. Signal an error if a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
@@ -78,15 +80,15 @@ saves. Signal an error if a process fails."
                           mask))
 
 (defun writable-p (name)
-  "Return true if a file NAME, which does not exist, can be created."
+  "Return true if the file NAME can be created. NAME must not exist yet."
   (handler-case (with-open-file (out name :direction :output :if-exists :error)
                   (delete-file out))
     (error () nil)))
 
 (defun compile-agent (target)
-  "Compile the agent into the fasl TARGET, which appears only when it is complete. Load the agent
+  "Compile the agent into the fasl TARGET. TARGET appears only when it is complete. Load the agent
 too, unless LIVE_LISP_WORKERS is set. Signal an error if compiling or loading fails. If the folder
-of TARGET is not writable, as in a sandbox, load the agent but keep no fasl."
+of TARGET is not writable, as in a sandbox, load the agent and write no TARGET."
   ;; Without SB-POSIX the probes cannot run, so the agent would be compiled without any internals.
   (ignore-errors (require "SB-POSIX"))
   (let* ((beside (format nil "~A.~A.~36R" target (sb-ext:posix-getenv "LIVE_LISP_SERVER")

@@ -5,9 +5,9 @@
 (in-package "LIVE-LISP.ATTACH")
 
 (defun move-standard-streams ()
-  "Move the standard input and output of this process to other file descriptors, which child
-processes do not get, and return these two. Then nobody else can read or write messages of the wire:
-descriptor 0 is empty, and what is written to 1 goes to the standard error."
+  "Move the standard input and output of this process to two other file descriptors, and return
+these. Child processes do not inherit them, so only the agent reads and writes messages of the wire.
+Afterwards descriptor 0 reads from /dev/null, and descriptor 1 writes to the standard error."
   (flet ((moved (descriptor)
            (let ((copy (sb-posix:dup descriptor)))
              ;; FD_CLOEXEC, which SB-POSIX lacks, is 1.
@@ -19,24 +19,26 @@ descriptor 0 is empty, and what is written to 1 goes to the standard error."
       (sb-posix:close nowhere)
       (values in out))))
 
-;;; What is said before the agent is there: lines of ASCII, and files
+;;; The exchange with the server before the agent is loaded: lines of ASCII, and files
 
 (defun send-line (stream control &rest arguments)
-  "Write the line that CONTROL and ARGUMENTS make to STREAM, of octets."
+  "Format the line CONTROL, a format control, with ARGUMENTS, and write it to STREAM, a binary
+stream."
   (let ((line (let ((*print-pretty* nil)) (format nil "~?~%" control arguments))))
     (write-sequence (map '(vector (unsigned-byte 8)) #'char-code line) stream)
     (finish-output stream)))
 
 (defun receive-line (stream)
-  "Return the next line of STREAM, of octets. Signal an error if STREAM ends before."
+  "Return the next line of STREAM, a binary stream. Signal an error if STREAM ends before the line
+does."
   (with-output-to-string (line)
     (loop for octet = (read-byte stream)
           until (= octet 10)
           do (write-char (code-char octet) line))))
 
 (defun receive-file (stream folder)
-  "Receive a file from STREAM, of octets: a line with its length and its name, then its content. Write
-it below FOLDER, a native name."
+  "Receive a file from STREAM, a binary stream, and write it below FOLDER, a native name. STREAM has
+first a line with the length and the name of the file, then its content."
   (let* ((line (receive-line stream))
          (space (position #\Space line))
          (octets (make-array (parse-integer line :end space) :element-type '(unsigned-byte 8)))
@@ -65,7 +67,8 @@ it below FOLDER, a native name."
         (when folder (return folder))))))
 
 (defun kept-base (identity)
-  "Return how the name of the kept agent of IDENTITY begins, or NIL where none can be kept."
+  "Return the path prefix under which this machine keeps the compiled agent of version IDENTITY, a
+string. Return NIL if the folder of compiled agents is not writable."
   (let ((folder (ignore-errors (agents-folder))))
     (and folder
          (zerop (handler-case (progn (sb-posix:access folder sb-posix:w-ok) 0) (error () 1)))
@@ -79,8 +82,9 @@ it below FOLDER, a native name."
     (file-error ())))
 
 (defun receive-agent (in out identity)
-  "Load the agent of IDENTITY. If this machine has not kept it, ask the server on OUT for its sources,
-receive them from IN and compile them."
+  "Load the compiled agent of version IDENTITY, a string. If this machine has no copy, request the
+sources from the server on OUT, receive them on IN, and compile them. IN and OUT are binary
+streams."
   (let* ((base (kept-base identity))
          (fasl (and base (probe-file (fasl-of base)))))
     (send-line out "LIVE-LISP-READY ~A ~D ~A ~{~A~^ ~}" (lisp-implementation-version)
@@ -101,11 +105,11 @@ receive them from IN and compile them."
               (remove-folder folder)))))))
 
 (defun become-image (identity &key (without "") folder registry silence)
-  "Serve the server at the other end of the standard input and output, and never return: the process
-ends with that connection. IDENTITY identifies the agent. WITHOUT names the abilities that the agent
-lacks, as LIVE_LISP_WITHOUT does. FOLDER, if given, is the workspace. REGISTRY, if given, is the
-value of CL_SOURCE_REGISTRY, by which ASDF finds systems. SILENCE is the number of seconds after
-which a server that says nothing counts as gone."
+  "Serve the server at the other end of the standard input and output. Never return: the process
+ends when that connection ends. IDENTITY, a string, is the version of the agent. WITHOUT is the
+value for LIVE_LISP_WITHOUT: the abilities that the agent must not use. FOLDER is the workspace or
+NIL. REGISTRY is the value for CL_SOURCE_REGISTRY, by which ASDF finds systems, or NIL. SILENCE is
+NIL or a number of seconds: a server that sends nothing for so long counts as gone."
   (multiple-value-bind (in out) (move-standard-streams)
     ;; SBCL has set *DEFAULT-PATHNAME-DEFAULTS*, against which it merges relative names, at its start.
     (when folder
@@ -117,15 +121,17 @@ which a server that says nothing counts as gone."
         (sb-posix:syscall-error ())))
     (when registry (sb-posix:setenv "CL_SOURCE_REGISTRY" registry 1))
     (sb-posix:setenv "LIVE_LISP_WITHOUT" without 1)
-    ;; By this the agent knows the processes that the image has started, and ends them with it. A
-    ;; command that runs on the server's machine has it from there.
+    ;; The agent recognizes by this variable the processes that the image has started, and ends them
+    ;; with the image. If the command runs on the server's machine, the server has set the variable
+    ;; already.
     (sb-posix:setenv "LIVE_LISP_IMAGE"
                      (format nil "~D-~36R" (sb-posix:getpid)
                              (random (expt 36 12) (make-random-state t)))
                      0)
     (with-standard-io-syntax
       (let ((*print-readably* nil) (*print-pretty* t) (*break-on-signals* nil))
-        ;; The server sends nothing after the agent until that greets, so nothing stays in INPUT.
+        ;; The server sends nothing between the agent and the greeting, so no message stays in the
+        ;; buffer of INPUT.
         (let ((input (sb-sys:make-fd-stream in :element-type '(unsigned-byte 8)))
               (output (sb-sys:make-fd-stream out :output t :element-type '(unsigned-byte 8))))
           (receive-agent input output identity))

@@ -20,7 +20,8 @@
   (merge-pathnames (concatenate 'string name ".lisp") *folder*))
 
 (defun files-of (components &optional (folder ""))
-  "Return the names of the files in COMPONENTS, a list as in DEFSYSTEM, below FOLDER."
+  "Return a list of the names of the source files in COMPONENTS, the :COMPONENTS list of a DEFSYSTEM
+form. Each name begins with the string FOLDER."
   (loop for (kind name . options) in components
         append (ecase kind
                  (:file (list (concatenate 'string folder name)))
@@ -51,23 +52,25 @@ FUNCTION returns, and with 1 after an error."
     id))
 
 (defun end-of-process (id)
-  "Wait for the end of the process ID, and return its status as waitpid reports it: 0 if it exited
-with 0."
+  "Wait for the end of the process with the id ID, and return its status from waitpid(2): 0 if it
+exited with 0."
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
-(defvar *proven* '() "The names of the internals and abilities with a probe, a test in
-base/probes.lisp, that succeeded.")
+(defvar *proven* '()
+  "A list of the names of the internals and abilities whose probe, a test in base/probes.lisp, has
+succeeded.")
 (defvar *unproven* '()
-  "Lists (NAME WHY) of an internal or ability with a probe, a test in base/probes.lisp, that failed,
-and the reason as text.")
+  "A list of (NAME WHY) lists: the name of an internal or ability whose probe, a test in
+base/probes.lisp, has failed, and the reason as text.")
 
 (defparameter *patience* 60
-  "The number of seconds after which a probe without a result counts as hanging. Probes take
-milliseconds.")
+  "The number of seconds without output after which a process with probes counts as hanging. A probe
+takes milliseconds.")
 
 (defun run-probes (start files descriptor)
-  "Run the probes, the tests in base/probes.lisp, from number START on, counted from 0. Write their
-results to the file DESCRIPTOR. FILES is a prefix for the names of files that probes make."
+  "Run the probes, the tests in base/probes.lisp, from the probe number START (from 0) to the last.
+Write their results as lists to the file DESCRIPTOR. Probes create files whose names begin with the
+string FILES."
   (let ((out (sb-sys:make-fd-stream descriptor :output t :external-format :utf-8))
         (nowhere (funcall (intern "OPEN" "SB-POSIX") "/dev/null" 1)))
     ;; The runtime prints a message for each exhausted stack.
@@ -85,14 +88,14 @@ results to the file DESCRIPTOR. FILES is a prefix for the names of files that pr
     (finish-output out)))
 
 (defun note-unproven (name why)
-  "Add the list (NAME WHY) to *UNPROVEN*, unless NAME is there already. NAME is an internal or an
-ability, and WHY a text: the reason why the agent cannot use it."
+  "Add a list (NAME WHY) to *UNPROVEN*, unless it has one for NAME. NAME is the name of an internal
+or ability, and WHY a text with the reason why the agent cannot use it."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
-  "Read the results of probes, the tests of SBCL's internals, from the stream IN into *PROVEN* and
-*UNPROVEN*. Return two values: the number of probes that ended, including one that ended or hung its
-process, and true when no probe is left to run."
+  "Read the results of probes, the tests in base/probes.lisp, from the stream IN. Add them to
+*PROVEN* and *UNPROVEN*. Return two values: the number of probes that have ended, including one that
+ended or hung its process, and true if no probe is left to run."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
@@ -110,9 +113,9 @@ process, and true when no probe is left to run."
                   (dolist (name names) (note-unproven name result)))))))
 
 (defun run-all-probes (files)
-  "Run all probes in child processes, and record their results. If a probe ends or hangs its
-process, run the probes after it in a new process. FILES is a prefix for the names of files that
-probes make."
+  "Run all probes in child processes, and record their results. When a probe ends or hangs its
+process, run the probes after it in a new process. Probes create files whose names begin with the
+string FILES."
   (loop with start = 0
         do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
              (let* ((id (in-child (lambda () (run-probes start files to))))
@@ -127,9 +130,9 @@ probes make."
                  (incf start ended))))))
 
 (defun probe-internals (files)
-  "Run the probes, the tests of SBCL's internals, and set *PROVEN* and *UNPROVEN*. A probe may have
-succeeded only because of another internal that failed. So all probes run again without the failed
-internals, until no more fail. FILES is a prefix for the names of files that probes make."
+  "Run the probes, the tests in base/probes.lisp, and set *PROVEN* and *UNPROVEN*. A probe may have
+succeeded only because of another internal that failed. So run all probes again without the failed
+internals, until no more fail. Probes create files whose names begin with the string FILES."
   (handler-case
       (loop for before = (length *unproven*)
             do (setf *proven* '())
@@ -158,10 +161,10 @@ server started this process, the name contains the id of this process instead."
     (with-standard-io-syntax (print (list *proven* *unproven*)))))
 
 (defun results-of-another-sbcl ()
-  "Run PRINT-RESULTS in another process of this SBCL, and return the list that it prints. This
-process may have several threads, and then SBCL cannot fork. If the core is part of the executable
-file, that file may be an application instead of SBCL. Then return a list that says that nothing was
-tried."
+  "Return the list that PRINT-RESULTS prints in another process of this SBCL. This process cannot
+run the probes itself if it has several threads, because SBCL then cannot fork. If the core is part
+of the executable file, that file may be another program than SBCL: then return a list that says
+that nothing was tried."
   (if (equal sb-ext:*runtime-pathname* sb-ext:*core-pathname*)
       '(() (("everything" "this program has its core in itself")))
       (let* ((forms (list "(require \"SB-POSIX\")"

@@ -11,8 +11,8 @@
 (in-package "LIVE-LISP.ATTACH")
 
 (defun home-folder ()
-  "Return the native name of the user's home folder by the password database, without a slash at the
-end. The environment can name another folder in Emacs than in the client of the server."
+  "Return the native name of the user's home folder without a slash at the end. Take it from the
+password database, because Emacs and the client of the server can have different values of HOME."
   (string-right-trim "/" (sb-posix:passwd-dir (sb-posix:getpwuid (sb-posix:getuid)))))
 
 (defun variable-of (name)
@@ -21,8 +21,8 @@ end. The environment can name another folder in Emacs than in the client of the 
     (and value (plusp (length value)) value)))
 
 (defun private-folder (folder)
-  "Make FOLDER, a native name, if it does not exist. Return FOLDER. Signal an error if another user
-can enter it."
+  "Make FOLDER, a native name, if it does not exist, and remove the access of other users. Return
+FOLDER. Signal an error if it belongs to another user or others still have access."
   (ensure-directories-exist (sb-ext:parse-native-namestring (concatenate 'string folder "/")))
   (let ((before (sb-posix:stat folder)))
     (when (= (sb-posix:stat-uid before) (sb-posix:getuid)) (sb-posix:chmod folder #o700)))
@@ -39,8 +39,9 @@ can enter it."
   (private-folder (concatenate 'string (home-folder) "/.cache/live-lisp/agents")))
 
 (defun compile-agent (base folder &rest environment)
-  "Have another SBCL process compile the agent, whose sources are in FOLDER, into a fasl whose name
-begins with BASE. ENVIRONMENT are further variables for that process, such as \"NAME=value\"."
+  "Compile the agent in another SBCL process. FOLDER is the pathname of the folder with its sources,
+and BASE a path prefix for the fasl. ENVIRONMENT lists additional environment variables for the
+process, strings such as \"NAME=value\"."
   (sb-ext:run-program sb-ext:*runtime-pathname*
                       (list "--core" (sb-ext:native-namestring sb-ext:*core-pathname*)
                             "--noinform" "--no-sysinit" "--no-userinit" "--disable-debugger"
@@ -54,12 +55,14 @@ begins with BASE. ENVIRONMENT are further variables for that process, such as \"
                       :input nil :output nil :error nil))
 
 (defun fasl-of (base)
-  "Return the pathname of the compiled agent whose name begins with BASE, for this version of SBCL."
+  "Return the pathname of the compiled agent for this version of SBCL. BASE, a native name, is its
+path without the version and type."
   (sb-ext:parse-native-namestring (format nil "~A-~A.fasl" base (lisp-implementation-version))))
 
 (defun kept-agent (base compile)
-  "Return the pathname of the compiled agent whose name begins with BASE. If there is none, call
-COMPILE with BASE first. Signal an error if there is none then."
+  "Return the pathname of the compiled agent for this version of SBCL. BASE, a native name, is its
+path without the version and type. If there is no such file, call the function COMPILE with BASE.
+Signal an error if COMPILE did not make the file."
   (let ((fasl (fasl-of base)))
     (unless (probe-file fasl) (funcall compile base))
     (unless (probe-file fasl)
@@ -71,7 +74,7 @@ COMPILE with BASE first. Signal an error if there is none then."
     fasl))
 
 (defun load-agent (fasl)
-  "Load FASL, the compiled agent. Nothing of it is compiled or printed here."
+  "Load FASL, the compiled agent, with standard syntax, and print nothing."
   (with-standard-io-syntax
     (let ((*print-readably* nil) (*load-verbose* nil) (*load-print* nil)
           (*compile-verbose* nil) (*compile-print* nil)

@@ -4,7 +4,8 @@
 
 (unwind-protect
      (progn
-       ;; A property list of a keyword can be tested and set at once, and is in each image.
+       ;; COMPARE-AND-SWAP can test and set the property list of a keyword in one step. A keyword
+       ;; exists in each image.
        (loop :until (or (null (sb-ext:compare-and-swap (symbol-plist :live-lisp-line) nil
                                                        (list :by sb-thread:*current-thread*)))
                         (eq sb-thread:*current-thread* (get :live-lisp-line :by)))

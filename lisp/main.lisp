@@ -11,16 +11,16 @@
 (claim-package)
 
 (defun collector-addresses ()
-  "Return the addresses of two words of the runtime, which the server reads, as a JSON object. The
-word \"active\" is set during a garbage collection, when Lisp cannot answer. The word \"trigger\"
-changes with each collection. Return NIL where the addresses are unknown."
+  "Return a JSON object with the addresses of two words of SBCL's runtime, or NIL if they are
+unknown. The server reads these words. \"active\" is set during a garbage collection, when Lisp
+cannot answer. \"trigger\" changes with each collection."
   (let ((active (runtime-address "gc_active_p"))
         (trigger (runtime-address "auto_gc_trigger")))
     (and active trigger (object "active" active "trigger" trigger))))
 
 (defun greet ()
-  "Send the first messages to the server: a greeting with the abilities that this SBCL lacks and the
-fallbacks in use, then the features."
+  "Send two messages to the server: the greeting, and the list of features. The greeting contains
+the abilities that this SBCL lacks and the fallbacks in use."
   (send (object "hello" +protocol-version+ "without" (lacking-abilities)
                 "fallbacks" (loop for (name without missing) in (fallbacks-in-use)
                                   collect (object "ability" name "instead" without
@@ -29,9 +29,9 @@ fallbacks in use, then the features."
   (send-features :again t))
 
 (defun read-messages ()
-  "Receive messages and perform them until the channel ends or breaks. Then end the image. When the
-program exits, SBCL unwinds this thread, which then does not call LEAVE, so that the program's exit
-code is kept."
+  "Receive messages and perform them until the channel ends or breaks. Then end the image with exit
+code 0. But when the program calls EXIT, SBCL unwinds this thread, and the exit code of the program
+stays."
   (protect-this-thread)
   (unwind-protect
        (handler-case
@@ -48,15 +48,15 @@ code is kept."
   (unless **stopped** (leave 0)))
 
 (defun leave-debugger ()
-  "Have SBCL enter its debugger on errors again, in all threads except this one. An error in this
-thread ends the thread."
+  "Let SBCL enter its debugger on errors again, in all threads except this one. In this thread the
+debugger stays off, so an error ends the thread."
   (let ((sb-ext:*invoke-debugger-hook* nil))
     (sb-ext:enable-debugger))
   (setf (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*) nil))
 
 (defun take-over ()
-  "Prepare the image for messages: nothing reads from the terminal, the debugger is off, and output
-of threads without a job is kept."
+  "Prepare the image for messages: disable the debugger, install the guards of memory, collect the
+output of threads that run no job, and start the session."
   ;; If this variable were true, ASDF would print four useless lines for each file that it compiles.
   (set-until-stop '*compile-verbose* nil)
   (set-until-stop 'sb-ext:*evaluator-mode* :compile)
@@ -74,28 +74,28 @@ of threads without a job is kept."
   (start-session))
 
 (defmacro steadily (&body body)
-  "Evaluate BODY. The caller runs in the main thread, where signals to the process arrive, such as
-an interrupt, although they are for the program and not for the agent. So such a signal, or a
-serious condition, ends BODY silently. After that, unblock signals: after a throw out of the handler
-of a memory fault, other signals, such as the signal of an exit, would stay blocked."
+  "Evaluate BODY in the main thread. Signals to the process, such as an interrupt, arrive in this
+thread. They are for the program, not for the agent. So an interrupt or a serious condition ends
+BODY, and nothing else happens. Then unblock signals: a throw out of the handler of a memory fault
+leaves them blocked."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))
 
 (sb-ext:defglobal **origin** nil
-  "In an image that was started from a saved core, the value of (ORIGIN) in the process that SAVE
-saved. Otherwise NIL.")
+  "NIL, or in an image that was started from a core that SAVE made, the value that (ORIGIN) had in
+the process that called SAVE.")
 
 (defun origin ()
-  "Return a list of the pathname of this process's core file, its length in octets, and its write
-date."
+  "Return a list (PATHNAME LENGTH DATE) about the core file of this process. LENGTH is in octets,
+and DATE is its write date."
   (with-open-file (in sb-ext:*core-pathname* :element-type '(unsigned-byte 8))
     (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
 
 (defun return-to-origin ()
-  "For an image that SAVE saved: set SB-EXT:*CORE-PATHNAME* back to the original core, because an
-SBCL that the program starts needs that core. End the process if the original file has been
-replaced."
+  "In an image that SAVE made, set SB-EXT:*CORE-PATHNAME* back to the original core, because an SBCL
+that the program starts needs that core. Exit with code 1 if the file of the original core has
+changed since SAVE."
   (let ((origin **origin**))
     (setf sb-ext:*core-pathname* (first origin))
     (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
@@ -103,7 +103,7 @@ replaced."
       (sb-ext:exit :code 1 :abort t))))
 
 (defun begin-listening ()
-  "Load the contribs, and install the hooks that lookups and calls need."
+  "Load the contribs of SBCL and install the hooks that the agent needs for lookups and calls."
   ;; Load the contribs now, because a lookup must not intern symbols later.
   (require-contrib "SB-INTROSPECT")
   (require-contrib "SB-CLTL2")
@@ -115,14 +115,14 @@ replaced."
   (note-threads))
 
 (defun prepare ()
-  "Prepare an image that the server started for lookups and calls. This is done before the greeting.
-A saved core has it done already."
+  "Do the preparations that an image of the server needs before the greeting. A saved core has them
+done already."
   (begin-listening)
   (free-children))
 
 (defun guard ()
-  "Install the guards that make SBCL go through all its code when they are installed. This is done
-after the greeting. A saved core has it done already."
+  "Install the guards whose installation makes SBCL walk all its code. An image does this after the
+greeting, because it takes long. A saved core has it done already."
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)
@@ -131,20 +131,20 @@ after the greeting. A saved core has it done already."
   (frames-data '(((list "a" :b 1)))))
 
 (defconstant +patience+ 5
-  "The increment for nice(2) in a process that saves a core: its niceness is raised by this
-number.")
+  "The argument of nice(2) in a process that saves a core: the priority of the process is lowered by
+this number.")
 
 (defun can-save-p ()
-  "Return true if this process can save a usable core: it runs the file that the environment
-variable LIVE_LISP_PROGRAM names, and its core is a separate file."
+  "Return true if this process can save a usable core: it runs the program file that the environment
+variable LIVE_LISP_PROGRAM names, and its core is in another file."
   (let ((runtime (truename sb-ext:*runtime-pathname*)))
     (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
          (not (equal runtime (truename sb-ext:*core-pathname*))))))
 
 (defun save ()
-  "Make all preparations that need no server, and save this process, which has loaded the agent, as
-the core file that the environment variable LIVE_LISP_CORE names. Never return: exit with 3 if this
-program can never be saved, and with 1 if saving failed."
+  "Do the preparations that need no server, then save this process, with the agent, as the core file
+that the environment variable LIVE_LISP_CORE names. Never return: exit with code 3 if this program
+can never be saved, and with 1 if saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
   ;; The process lowers its own priority. The server could do so only after starting it, when
   ;; bubblewrap may already have started SBCL as another process.
@@ -166,8 +166,8 @@ program can never be saved, and with 1 if saving failed."
   (sb-ext:exit :code 1 :abort t))
 
 (defun end-with-server (signal)
-  "Have Linux send SIGNAL to this process when the server ends. SIGNAL is a number, or 0 for no
-signal. Does nothing on other systems."
+  "Have Linux send SIGNAL to this process when its parent, the server, ends. SIGNAL is a signal
+number, or 0 for no signal. Do nothing on other systems."
   #+linux
   (sb-alien:alien-funcall (sb-alien:extern-alien "prctl"
                                                  (function sb-alien:int sb-alien:int
@@ -188,18 +188,18 @@ signal. Does nothing on other systems."
               channel (sb-sys:vector-sap octet) 1 #x42)))))
 
 (defun leave-to-program ()
-  "Wait for the program to end after the agent was removed from this image: exit when the program
-has no threads any more, and at the latest when the server ends."
+  "Wait for the program to end after the agent was removed from this image. Then exit with code 0.
+Linux kills the process if the server ends before."
   (end-with-server 9)
   (await-program)
   (sb-ext:exit :code 0))
 
 (defun main (&key (in 3) (out in) (begun (and (= in 3) 4)) silence)
-  "Run the agent on the file descriptors IN and OUT, the channel to the server. Never return. When
-the program exits, SBCL ends the reader thread first and this main thread last, so after the end of
-the reader thread this thread waits for SBCL to end it. BEGUN is the descriptor of the memory that
-is shared with the server, or NIL. If SILENCE is given, the server counts as gone when it says
-nothing for this number of seconds."
+  "Run the agent in the main thread, with a reader thread that receives messages. Never return. IN
+and OUT are file descriptors of the channel to the server. BEGUN is the descriptor of the memory
+that is shared with the server, or NIL. SILENCE is NIL or a number of seconds: a server that sends
+nothing for so long counts as gone. When the program exits, SBCL ends the reader thread first and
+this thread last, so this thread then only waits for its end."
   (end-with-server 9)
   #+linux (when (server-gone-p in) (end-image 3))
   (setf *channel* (open-channel in :out out :silence silence))

@@ -4,7 +4,8 @@
 (in-package "LIVE-LISP.BASE")
 
 (sb-ext:defglobal **agent-packages** '()
-  "The packages of the agent. They are kept as objects, since evaluated code may rename them.")
+  "The packages of the agent, as package objects. Names would not do, because evaluated code may
+rename the packages.")
 
 (defun claim-package ()
   "Register the current package as a package of the agent."
@@ -17,8 +18,8 @@
   (and (member package **agent-packages** :test #'eq) t))
 
 (sb-ext:defglobal **attached** nil
-  "True in an image that the server did not start. The agent then leaves the threads, debugger,
-streams and settings of the person who runs it alone.")
+  "True in an image that somebody other than the server has started. The agent then leaves that
+person's threads, debugger, streams and settings as they are.")
 
 (defun starts-p (text &rest beginnings)
   "Return true if TEXT is a string that begins with one of the strings BEGINNINGS. This must be
@@ -34,16 +35,16 @@ fast, because each SET of a symbol calls it."
           (return t))))))
 
 (defun sbcl-file-p (file)
-  "Return true if FILE, the name of a source file in SBCL's debug information or NIL, is one of
-SBCL's own files."
+  "Return true if FILE is the name of one of SBCL's own source files. FILE is the name of a source
+file in SBCL's debug information, or NIL."
   (starts-p file "SYS:"))
 
 (defun sbcl-package-p (package)
-  "Return true if PACKAGE is a package of SBCL, and not COMMON-LISP."
+  "Return true if PACKAGE is an internal or extension package of SBCL: its name begins with SB-."
   (starts-p (package-name package) "SB-"))
 
 (defun name-symbol (name)
-  "Return the symbol in NAME, a symbol or a list such as (SETF symbol)."
+  "Return the symbol in NAME, a function name: NAME itself, or the symbol in (SETF symbol)."
   (if (consp name) (second name) name))
 
 (defun home-symbols (package)
@@ -52,7 +53,7 @@ SBCL's own files."
         when (eq (symbol-package symbol) package) collect symbol))
 
 (defun locked-symbol-p (symbol)
-  "Return true if SYMBOL is at home in a locked package, as those of SBCL are."
+  "Return true if the home package of SYMBOL is locked. The packages of SBCL are locked."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package) t)))
 
 (defun map-packages (visit)
@@ -65,46 +66,47 @@ continue with the next package."
         (when (package-name package) (error condition))))))
 
 (defun from-packages (function)
-  "Return a list of the elements of all lists that FUNCTION, called with each package of the image,
-returns."
+  "Call FUNCTION, which returns a list, with each package of the image. Return a list of the
+elements of these lists."
   (let ((found '()))
     (map-packages (lambda (package)
                     (setf found (revappend (funcall function package) found))))
     (nreverse found)))
 
 (defmacro source-folder ()
-  "Expand into the namestring of the folder with the agent's sources, which is the parent of this
-file's folder. The names of all source files of the agent begin with this string."
+  "Expand into the namestring of the folder with the agent's sources, the parent of the folder of
+this file. The names of all source files of the agent begin with this string."
   (let ((file (or *compile-file-truename* *load-truename*)))
     (namestring (make-pathname :name nil :type nil :version nil
                                :directory (butlast (pathname-directory file))
                                :defaults file))))
 
 (sb-ext:defglobal **agent-folder** (source-folder)
-  "The folder of the agent's sources when it was compiled.")
+  "The namestring of the folder that had the agent's sources when the agent was compiled.")
 
 (defun agent-file-p (file)
-  "Return true if FILE, the name of a source file in SBCL's debug information, belongs to the
-agent."
+  "Return true if FILE is the name of a source file of the agent. FILE is the name of a source file
+in SBCL's debug information, or NIL."
   (starts-p file **agent-folder**))
 
 (defun unexport-agent (reader)
-  "Import the external symbols of the agent's packages into the package READER, and unexport them,
-except those of LIVE-LISP. Only the agent's files need the exports, and lists of external symbols
-must not have them."
+  "Unexport the external symbols of the agent's packages, except those of LIVE-LISP, and import them
+into the package READER. Only the agent's files need the exports. Lists of external symbols must not
+show them."
   (dolist (package (remove (symbol-package 'live-lisp:call-tool) **agent-packages**))
     (let ((exports (loop for symbol being the external-symbols of package collect symbol)))
       (import exports reader)
       (unexport exports package))))
 
 (sb-ext:defglobal **frame-roles** '()
-  "A list of pairs (NAME . ROLE) from NOTE-FRAME. NAME names a function of the agent.")
+  "An alist from names of functions of the agent to roles, keywords that NOTE-FRAME describes.")
 
 (defun note-frame (name role)
-  "Record ROLE for frames of the agent's function NAME: :USER-CODE if it calls user code, :WAIT if
-newer frames only wait, or :BETWEEN if it is between two frames of user code."
+  "Record ROLE, a keyword, for frames of the agent's function NAME. ROLE is :USER-CODE if the
+function calls user code, :WAIT if newer frames only wait, or :BETWEEN if the frame is between two
+frames of user code."
   (push (cons name role) **frame-roles**))
 
 (defun frame-role (name)
-  "Return the role, a keyword, that NOTE-FRAME has recorded for the function NAME, or NIL."
+  "Return the role, a keyword, that NOTE-FRAME recorded for the agent's function NAME, or NIL."
   (cdr (assoc name **frame-roles** :test #'eq)))

@@ -40,19 +40,20 @@ LOCK: the mutex that a thread holds while it reads or writes the capture."
   ((capture :initarg :capture :reader stream-capture)
    (octets :initform '() :accessor pending-octets))
   (:documentation
-  "An output stream that writes to its capture. It takes octets too, as a terminal does. The slot
-OCTETS has the octets of an incomplete UTF-8 character, newest first."))
+  "A Gray stream for output that writes to CAPTURE. It takes characters and octets, as the stream of
+a terminal does. OCTETS lists the octets of an incomplete UTF-8 character, newest first."))
 
 ;; Finalize the class now. If SBCL finalized it at the first output, it would have to compile the
 ;; code that makes streams again.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
-  "Return a stream that writes to CAPTURE."
+  "Return a new stream that writes to CAPTURE, a CAPTURE structure."
   (make-instance 'capture-stream :capture capture))
 
 (defun keep-in-tail (capture string start end)
-  "Put the characters of STRING from START to END into the ring buffer of CAPTURE."
+  "Put the characters of STRING from index START to END into the ring buffer of CAPTURE, over the
+oldest characters in it."
   (declare (type simple-string string) (type fixnum start end))
   (let* ((size (capture-tail-limit capture))
          (tail (or (capture-tail capture) (setf (capture-tail capture) (make-string size)))))
@@ -63,7 +64,8 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
             do (setf (char tail (mod (+ offset (- i start)) size)) (char string i))))))
 
 (defun keep-in-head (capture string start count)
-  "Append COUNT characters of STRING from START to the head of CAPTURE, which has room for them."
+  "Append COUNT characters of STRING, from index START on, to the head of CAPTURE. The head has room
+for them."
   (declare (type simple-string string) (type fixnum start count))
   (let* ((fill (capture-head-fill capture)) (needed (+ fill count)) (head (capture-head capture)))
     (declare (type fixnum fill needed) (type (simple-array character (*)) head))
@@ -80,12 +82,14 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
   (- (capture-head-limit capture) (capture-head-fill capture)))
 
 (defun can-wait-p ()
-  "Return true if an interrupt can end a wait of this thread, and other threads can run meanwhile."
+  "Return true if this thread may wait: an interrupt can end the wait, and other threads can run
+meanwhile."
   (and sb-sys:*interrupts-enabled* (not collection-inhibited)))
 
 (defun keep-part (capture string start end)
-  "Append the characters of STRING from START to END to CAPTURE or, if CAPTURE is followed, those
-that fit into its head. Return the index in STRING behind the last one."
+  "Append characters of STRING, from index START to END, to CAPTURE. If CAPTURE is followed and this
+thread may wait, append only those that fit into its head. Return the index in STRING after the last
+appended character."
   (sb-thread:with-recursive-lock ((capture-lock capture))
     (let* ((end (if (and (capture-followed capture) (can-wait-p))
                     (min end (+ start (head-space capture)))
@@ -103,8 +107,8 @@ that fit into its head. Return the index in STRING behind the last one."
       end)))
 
 (defun keep (capture string start end)
-  "Append the characters of STRING from START to END to CAPTURE, or to its successor if it has one.
-Wait while CAPTURE is followed and has no room."
+  "Append the characters of STRING from index START to END to CAPTURE, or to its successor if it has
+one. While CAPTURE is followed and its head is full, wait."
   (loop for to = (if (capture-successor capture)
                      (return (keep (capture-successor capture) string start end))
                      (keep-part capture string start end))
@@ -113,11 +117,11 @@ Wait while CAPTURE is followed and has no room."
            (setf start to)))
 
 (defparameter *followed-limit* 32000
-  "How many characters of a followed output are kept at most until the server takes them.")
+  "The largest number of characters that a followed capture holds before the server takes them.")
 
 (defun follow (capture)
-  "Mark CAPTURE, which must be empty, as followed: a thread that writes to it waits while it has no
-room."
+  "Mark CAPTURE, which must be empty, as followed: the server takes its output in parts, and a
+thread that writes waits while the head is full."
   (setf (capture-head-limit capture) *followed-limit*
         (capture-followed capture) t))
 
@@ -134,7 +138,7 @@ room."
   string)
 
 (defun octets-wanted (first)
-  "Return the number of octets in a UTF-8 character with the first octet FIRST, or 1 when no
+  "Return the number of octets in a UTF-8 character whose first octet is FIRST. Return 1 if no
 character begins with FIRST."
   (cond ((<= #xC2 first #xDF) 2)
         ((<= #xE0 first #xEF) 3)
@@ -167,7 +171,7 @@ character begins with FIRST."
   nil)
 
 (defun captured-p (stream)
-  "Return true if output to STREAM goes to a capture, perhaps through synonym streams."
+  "Return true if output to STREAM goes to a capture, directly or through synonym streams."
   (loop for each = stream then (symbol-value (synonym-stream-symbol each))
         repeat 10
         while (and (typep each 'synonym-stream) (boundp (synonym-stream-symbol each)))
@@ -190,8 +194,8 @@ character begins with FIRST."
 
 (defun captured (capture &key reset (wait t))
   "Return a JSON object with the output in CAPTURE: the whole text, or its head, the number of
-omitted characters, and its tail. Return NIL if there is none, or if WAIT is NIL and another thread
-is writing. RESET is true to empty CAPTURE."
+omitted characters, and its tail. Return NIL if there is no output, or if WAIT is false and another
+thread is writing. If RESET is true, empty CAPTURE."
   (sb-thread:with-recursive-lock ((capture-lock capture) :wait-p wait)
     (unless (zerop (capture-total capture))
       (let* ((head (subseq (capture-head capture) 0 (capture-head-fill capture)))
@@ -207,8 +211,8 @@ is writing. RESET is true to empty CAPTURE."
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with an output stream. Return the first LIMIT characters that it writes, and true
-if it would have written more, in which case it is ended."
+  "Call FUNCTION with an output stream. Return the first LIMIT characters that it writes. The second
+value is true if it wrote more than that, in which case a THROW has ended it."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

@@ -8,11 +8,12 @@
 ;;; Keeping the agent and the program apart
 
 (sb-ext:defglobal **kept-away** 0
-  "The number of conditions, signalled by code of the agent, that WITH-ISOLATION has hidden from
-handlers of the program. Only tests read it.")
+  "The number of conditions of agent code that WITH-ISOLATION has hidden from handlers of the
+program. Only tests read it.")
 
 (sb-ext:defglobal **own-random-state** (sb-ext:seed-random-state 1)
-  "The random state for agent code that runs within calls of the program.")
+  "The random state of agent code that runs within a call of the program, so that it leaves the
+program's random state alone.")
 
 (sb-ext:defglobal **first-modes** (float-modes) "The floating-point modes of a fresh SBCL.")
 
@@ -20,33 +21,35 @@ handlers of the program. Only tests read it.")
   "A stream that discards all output.")
 
 (defun note-kept-away (condition)
-  "Add 1 to **KEPT-AWAY** for CONDITION, which a handler of the program would have seen."
+  "Add 1 to **KEPT-AWAY** for CONDITION. Without isolation, a handler of the program would have seen
+CONDITION."
   (declare (ignore condition))
   (setf **kept-away** (logand most-positive-fixnum (1+ **kept-away**))))
 
 (defvar *noting* nil
-  "True while code of the agent runs within a call of the program. Conditions signalled then are not
-the program's.")
+  "True while code of the agent runs within a call of the program. A condition signalled meanwhile
+comes from the agent, not from the program.")
 
 (defmacro agent-handler-bind (bindings &body body)
-  "Evaluate BODY, code of the program, with handlers of the agent, in which *NOTING* is true.
-BINDINGS is a list of (TYPE HANDLER) lists, as in HANDLER-BIND."
+  "Evaluate BODY, code of the program, with handlers of the agent. While a handler runs, *NOTING* is
+true. BINDINGS is a list of (TYPE HANDLER) lists, as in HANDLER-BIND."
   `(handler-bind ,(loop for (type handler) in bindings
                         collect `(,type (lambda (condition)
                                           (let ((*noting* t)) (funcall ,handler condition)))))
      ,@body))
 
 (defmacro with-no-handlers (&body body)
-  "Evaluate BODY without the handlers, restarts and deadlines established around it, as in a new
-thread."
+  "Evaluate BODY without the handlers, restarts and deadlines that are in force around it, as at the
+start of a thread."
   `(let* (,@(and +handlers+ `((,+handlers+ first-handlers)))
           ,@(and +restarts+ `((,+restarts+ nil)))
           ,@(and +deadline+ `((,+deadline+ nil))))
      ,@body))
 
 (defmacro with-fresh-specials (&body body)
-  "Evaluate BODY without the program's handlers, restarts, deadlines and compilation unit, and with
-the variables for printing, reading, debugging and random numbers as in a fresh SBCL."
+  "Evaluate BODY without the handlers, restarts, deadline and compilation unit of the program. Bind
+the standard variables for printing, reading, debugging and random numbers to the values that a
+fresh SBCL has."
   `(with-no-handlers
    (let* (,@(and +in-unit+ `((,+in-unit+ nil)))
           (*noting* t)
@@ -67,18 +70,18 @@ the variables for printing, reading, debugging and random numbers as in a fresh 
      ,@body)))
 
 (defun call-with-fresh-specials (function)
-  "Call FUNCTION within WITH-FRESH-SPECIALS, with the floating-point modes of a fresh SBCL. Return
-its values, or NIL if it would have entered the debugger. If a timeout of the program ended it,
-signal the timeout again to the program."
+  "Call FUNCTION, without arguments, within WITH-FRESH-SPECIALS and with the floating-point modes of
+a fresh SBCL. Return its values, or NIL if it would have entered the debugger. If a timeout of the
+program ended FUNCTION, signal the timeout again to the program."
   (let ((modes (float-modes)) (late nil))
     (multiple-value-prog1
         (unwind-protect
              (with-fresh-specials
                (setf (float-modes) **first-modes**)
                (block nil
-                 ;; End FUNCTION only in place of the debugger, when nobody has handled a condition:
-                 ;; SB-DI signals some conditions first, and makes errors of them only when nobody
-                 ;; handles them.
+                 ;; End FUNCTION only where SBCL would enter the debugger, after no handler has
+                 ;; handled the condition. SB-DI first signals some conditions, and makes an error
+                 ;; of such a condition only if no handler has handled it.
                  (let ((sb-ext:*invoke-debugger-hook* (lambda (condition hook)
                                                         (declare (ignore hook))
                                                         (when (typep condition 'sb-ext:timeout)
@@ -90,16 +93,16 @@ signal the timeout again to the program."
       (when late (cerror "Continue." late)))))
 
 (defmacro with-isolation (&body body)
-  "Evaluate BODY, code of the agent within a call of the program, without interrupts, and so that
-neither notices the other's handlers, variables and modes. Return its values, or NIL if it would
-have entered the debugger. A THROW works."
+  "Evaluate BODY, code of the agent within a call of the program, with interrupts off. Hide the
+program's handlers, variables and modes from BODY, and those of BODY from the program. Return the
+values of BODY, or NIL if it would have entered the debugger. A THROW out of BODY works."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
      (sb-sys:without-interrupts (call-with-fresh-specials #'agent-part))))
 
 (defmacro with-interruptible-isolation (&body body)
-  "Evaluate BODY, code of the agent that can take long, as WITH-ISOLATION does, but with interrupts,
-so that the call around it can be ended."
+  "Evaluate BODY, code of the agent that can take long. This is WITH-ISOLATION with interrupts on,
+so that an interrupt can end the call around BODY."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
      (call-with-fresh-specials #'agent-part)))
@@ -108,17 +111,19 @@ so that the call around it can be ended."
 
 (defstruct (hook (:constructor make-hook (name listener function before)))
   "A hook from DEFINE-HOOK.
-NAME, LISTENER: the names of the hooked function and of the function to call instead.
-FUNCTION: the function to install as NAME, which calls LISTENER.
-BEFORE: a global variable for the original function."
+NAME: the name of the hooked function. LISTENER: the name of the function that is called in its
+place.
+FUNCTION: the function to install under NAME. It calls LISTENER.
+BEFORE: the name of a global variable with the original function."
   name listener function before)
 
 (sb-ext:defglobal **hooks** '() "A list of the HOOK structures, newest first.")
 
 (defmacro define-hook (name listener)
-  "Define a hook on NAME, a function name, or a constant with one or NIL as value. After
-INSTALL-HOOKS for LISTENER, a function name, calls of NAME call LISTENER with the original function
-and the arguments. LISTENER must call the original, and do other work in WITH-ISOLATION."
+  "Define a hook on the function NAME. After a call of INSTALL-HOOKS with LISTENER, a function name,
+each call of NAME calls LISTENER with the original function and the arguments of the call. LISTENER
+must call the original function, and run all other code in WITH-ISOLATION. NAME is a function name,
+or a constant whose value is a function name or NIL."
   (let ((name (if (and (symbolp name) (constantp name)) (symbol-value name) name))
         (before (intern (format nil "**BEFORE-~A-~A**" name listener))))
     (when (and name +named-lambda+)
@@ -131,8 +136,8 @@ and the arguments. LISTENER must call the original, and do other work in WITH-IS
                **hooks**)))))
 
 (defun install-hook (hook)
-  "Install HOOK, a HOOK structure: replace the hooked function or, if it is generic, wrap it, so
-that it stays one."
+  "Install HOOK, a HOOK structure. Replace the hooked function, but wrap a generic function, so that
+it stays generic."
   (let* ((name (hook-name hook)) (function (hook-function hook)) (called (called-function name))
          (type (known :function :type name)))
     (if (typep called 'generic-function)
@@ -152,7 +157,7 @@ that it stays one."
 (sb-ext:defglobal **installed** '() "The installed hooks of **HOOKS**, newest first.")
 
 (defun install-hooks (&rest listeners)
-  "Install the hooks of DEFINE-HOOK whose listener is one of LISTENERS, names of functions. Skip
+  "Install the hooks from DEFINE-HOOK that have one of LISTENERS, function names, as listener. Skip
 hooks that are installed already."
   (if-able "encapsulation"
     (dolist (hook (reverse **hooks**))
@@ -161,8 +166,8 @@ hooks that are installed already."
         (push hook **installed**)))))
 
 (defun uninstall-hook (hook)
-  "Uninstall HOOK, a HOOK structure. If the program has replaced the function since, keep the
-program's function."
+  "Uninstall HOOK, a HOOK structure. If the program has redefined the hooked function meanwhile,
+leave the definition of the program."
   (let* ((name (hook-name hook)) (called (called-function name))
          (type (known :function :type name)))
     (cond ((typep called 'generic-function) (unencapsulate name (hook-listener hook)))
@@ -172,7 +177,7 @@ program's function."
            (when type (setf (known :function :type name) type))))))
 
 (defun uninstall-hooks (&optional (listeners (mapcar #'hook-listener **hooks**)))
-  "Uninstall the hooks of DEFINE-HOOK whose listener is one of LISTENERS, names of functions. The
+  "Uninstall the hooks from DEFINE-HOOK that have one of LISTENERS, function names, as listener. The
 default is all hooks."
   (let ((gone (remove-if-not (lambda (hook) (member (hook-listener hook) listeners))
                              **installed**)))

@@ -4,16 +4,17 @@
 (in-package "LIVE-LISP.BASE")
 
 (deftype octets ()
-  "Vectors of octets, as frames and files have them. Their type lets SBCL access elements quickly."
+  "Simple vectors of octets, such as the contents of frames and files. SBCL accesses the elements of
+this type fast."
   '(simple-array (unsigned-byte 8) (*)))
 
 (defstruct (json-object (:constructor make-json-object (members)))
-  "A JSON object to be written. MEMBERS is a property list of string keys and values."
+  "A JSON object to write. MEMBERS is a plist from string keys to values."
   (members '() :type list))
 
 (defun object (&rest members)
-  "Return a JSON object with MEMBERS, a plist of strings and values. Members with the value NIL are
-not written."
+  "Return a JSON object to write. MEMBERS is a plist from string keys to values. WRITE-JSON leaves
+out members with the value NIL."
   (make-json-object members))
 
 (defun json-member (key object)
@@ -54,11 +55,11 @@ not written."
   (incf (buffer-fill buffer)))
 
 (defun put-ascii (string buffer)
-  "Append STRING, which is ASCII, to BUFFER as it is."
+  "Append the characters of STRING, all of them ASCII, to BUFFER. Escape nothing."
   (loop for char across (the string string) do (put (char-code char) buffer)))
 
 (defun put-fixnum (number buffer)
-  "Append NUMBER to BUFFER in decimal."
+  "Append NUMBER, a fixnum, to BUFFER in decimal."
   (declare (type fixnum number))
   (labels ((put-digits (rest)
              (declare (type (unsigned-byte 63) rest))
@@ -69,7 +70,7 @@ not written."
     (put-digits (abs number))))
 
 (defun put-buffer (source buffer)
-  "Append the octets in SOURCE to BUFFER."
+  "Append the octets in SOURCE, another buffer, to BUFFER."
   (let ((start (buffer-fill buffer)) (count (buffer-fill source)))
     (reserve buffer count)
     (replace (buffer-octets buffer) (buffer-octets source) :start1 start :end2 count)
@@ -119,8 +120,8 @@ frame, can hold such codes."
     (put 34 buffer)))
 
 (defun write-json-members (members buffer)
-  "Append the property list MEMBERS to BUFFER as a JSON object. Leave out members with the value
-NIL."
+  "Append MEMBERS, a plist from string keys to values, to BUFFER as a JSON object. Leave out members
+with the value NIL."
   (put 123 buffer)
   (loop with first = t
         for (key value) on members by #'cddr
@@ -132,8 +133,8 @@ NIL."
   (put 125 buffer))
 
 (defun float-text (double)
-  "Return DOUBLE as JSON. Print a denormalized double with 340 decimals, enough to distinguish it
-from the next, since SBCL's printer drops digits of it."
+  "Return DOUBLE as JSON text. Print a denormalized double with 340 decimals, because SBCL's printer
+drops digits that distinguish it from the next double."
   (let ((*read-default-float-format* 'double-float)
         (*print-pretty* nil)
         (*print-base* 10)
@@ -143,8 +144,9 @@ from the next, since SBCL's printer drops digits of it."
         (substitute #\e #\d (princ-to-string double)))))
 
 (defun write-json (value buffer)
-  "Append VALUE to BUFFER as JSON: a string, an integer, a float, T or :TRUE, :FALSE, NIL for null,
-a list or vector for an array, a JSON-OBJECT structure, or a BUFFER structure with JSON."
+  "Append VALUE to BUFFER as JSON. VALUE is a string, an integer, a float, T or :TRUE, :FALSE, NIL
+for null, a list or vector for an array, a JSON-OBJECT structure, or a BUFFER structure that
+contains JSON."
   (etypecase value
     (string (write-json-string value buffer))
     (fixnum (put-fixnum value buffer))
@@ -190,8 +192,8 @@ a list or vector for an array, a JSON-OBJECT structure, or a BUFFER structure wi
                      (or (digit-char-p (code-char (next-octet)) 16) (error "Bad \\u escape.")))))))
 
 (defun read-escape ()
-  "Read the rest of an escape, after its backslash, and return the character. Two escapes that form
-a surrogate pair are one character."
+  "Read the rest of an escape sequence after its backslash, and return the character. Read two \\u
+escapes of a surrogate pair as one character."
   (ecase (code-char (next-octet))
     (#\" #\") (#\\ #\\) (#\/ #\/)
     (#\b #\Backspace) (#\f #\Page) (#\n #\Newline) (#\r #\Return) (#\t #\Tab)
@@ -234,21 +236,22 @@ a surrogate pair are one character."
     (if (= fill (length string)) string (subseq string 0 fill))))
 
 (defun read-small-double (text)
-  "Return the double nearest to the number in TEXT, which has a large negative exponent. SBCL's
+  "Return the double nearest to the number in TEXT, which has an exponent such as e-310. SBCL's
 reader would round denormalized doubles down."
   (let* ((e (position #\e text :test #'char-equal))
          (dot (or (position #\. text) (1- e)))
          (digits (parse-integer (remove #\. (subseq text 0 e))))
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
-        ;; Round only once. If the value were rounded to an integer first, as below, this could make
-        ;; a tie where there is none.
+        ;; Round only once: rounding to an integer first, as below, could make a tie where there is
+        ;; none.
         (coerce value 'double-float)
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
-  "Return INTEGER, or the value of the nearest double if it has more than 53 bits. The numbers of
-the server are doubles, and it writes a large one with only as many digits as distinguish it."
+  "Return INTEGER, or the integer value of the nearest double if INTEGER has more than 53 bits. The
+numbers of the server are doubles. It writes a large number with only the digits that distinguish it
+from other doubles."
   (if (<= (integer-length integer) 53)
       integer
       (values (truncate (coerce integer 'double-float)))))
@@ -303,6 +306,7 @@ becomes T."
     (t (read-json-number))))
 
 (defun parse-json (octets)
-  "Return the value that the JSON text in OCTETS denotes."
+  "Return the value of the JSON text in OCTETS: a string, a number, T, NIL, a list or an EQUAL hash
+table."
   (let ((*input* octets) (*position* 0))
     (read-json-value)))

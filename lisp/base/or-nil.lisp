@@ -9,18 +9,19 @@ threads can change meanwhile. Return its values, or NIL if it signals an error."
   `(handler-case (progn ,@body) (error () nil)))
 
 (defmacro nil-if-unknown (&body body)
-  "Evaluate BODY, which reads what SBCL records about code and definitions. Return its values, or
-NIL if it signals an error. For what was not recorded, SBCL signals errors of no common type."
+  "Evaluate BODY, which reads SBCL's records of code and definitions. Return its values, or NIL if
+it signals an error. SBCL signals errors of no common type when it has not recorded something."
   `(handler-case (progn ,@body) (error () nil)))
 
 (defmacro nil-if-unreadable (&body body)
   "Evaluate BODY, which looks for a file or reads it. Return its values, or NIL if it signals an
-error. What the system refuses, what is no file name, and characters that do not decode have no
-common type."
+error. The errors for a refused access, an invalid file name and an invalid character encoding have
+no common type."
   `(handler-case (progn ,@body) (error () nil)))
 
 (defmacro unless-thread-ended (&body body)
-  "Evaluate BODY, which interrupts a thread. Return NIL if this thread has ended."
+  "Evaluate BODY, which interrupts or terminates a thread, and return its values. Return NIL if that
+thread has ended."
   `(handler-case (progn ,@body) (sb-thread:interrupt-thread-error () nil)))
 
 (defun true-file (file)
@@ -28,7 +29,7 @@ common type."
   (nil-if-unreadable (truename file)))
 
 (defun native-name (pathname)
-  "Return PATHNAME as a native name, or NIL if it has none, as a wild pathname."
+  "Return PATHNAME as a native name. Return NIL if it has none, such as a wild pathname."
   (nil-if-unreadable (sb-ext:native-namestring pathname)))
 
 (defun native-truename (file)
@@ -46,12 +47,13 @@ file exists."
   (handler-case (delete-file file) (file-error () nil)))
 
 (defun require-contrib (name)
-  "Load the library NAME that comes with SBCL unless it is loaded. If this SBCL does not have it,
-return NIL: each use of such a library looks whether it is there."
+  "Load the contrib NAME, a library that comes with SBCL, unless it is loaded. Return NIL if this
+SBCL does not have it. Callers then test whether the library is there."
   (nil-if-unreadable (require name)))
 
 (defun number-in (text &optional (start 0))
-  "Return the integer that the characters of TEXT from START on are, or NIL."
+  "Return the integer that TEXT has from index START to its end. Return NIL if there are other
+characters."
   (handler-case (parse-integer text :start start) (parse-error () nil)))
 
 (defun proper-length (object)
@@ -64,6 +66,6 @@ or no list."
   (handler-case (sb-ext:symbol-global-value symbol) (unbound-variable () nil)))
 
 (defun part-of-condition (reader condition)
-  "Return the value of the function READER for CONDITION. Return NIL if CONDITION was made without
-this value, as MAKE-CONDITION can."
+  "Return the result of calling the function READER, a slot reader, with CONDITION. Return NIL if
+that signals an error: MAKE-CONDITION can leave the slot unbound."
   (nil-if-program-fails (funcall reader condition)))

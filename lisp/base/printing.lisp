@@ -4,7 +4,8 @@
 (in-package "LIVE-LISP.BASE")
 
 (defmacro printing-plainly (&body body)
-  "Evaluate BODY with printer settings that print little and do not depend on the session."
+  "Evaluate BODY with fixed printer settings that make output short. The settings of the session
+have no effect on it."
   `(let ((*print-pretty* nil) (*print-length* 5) (*print-level* 3) (*print-circle* nil)
          (*print-readably* nil) (*print-base* 10) (*print-radix* nil) (*print-case* :upcase)
          (*print-escape* t) (*print-gensym* t) (*print-array* t) (*print-lines* nil)
@@ -14,8 +15,8 @@
      ,@body))
 
 (defun print-safely (limit object &optional (format "~S"))
-  "Return OBJECT printed with the format control FORMAT, cut to LIMIT characters. If printing fails,
-return text that says so."
+  "Return OBJECT printed with the format control FORMAT. Cut the text after LIMIT characters and add
+\"...\". If printing signals an error, return a text that says so."
   (multiple-value-bind (text cut)
       (bounded-string limit
                       (lambda (stream)
@@ -29,8 +30,8 @@ return text that says so."
     (if cut (concatenate 'string text "...") text)))
 
 (defun decimal-digits (number)
-  "Return NUMBER, a non-negative integer, as decimal text. SBCL's printer can run a method of the
-user, so do not use it."
+  "Return NUMBER, a non-negative integer, as decimal text. Do not use SBCL's printer, because it can
+call a print method of the user."
   (let ((digits '()))
     (loop (multiple-value-bind (rest digit) (floor number 10)
             (push (code-char (+ (char-code #\0) digit)) digits)
@@ -38,7 +39,8 @@ user, so do not use it."
             (setf number rest)))))
 
 (defun symbol-text (symbol)
-  "Return SYMBOL as PACKAGE::NAME without bars, or #:NAME without a package."
+  "Return the string PACKAGE::NAME for SYMBOL, or #:NAME if SYMBOL has no package. Write no bars
+around names."
   ;; Do not use the printer: it could run a method of the user, even for a string, and SBCL defines
   ;; names while interrupts are off.
   (let ((package (symbol-package symbol)))
@@ -47,22 +49,22 @@ user, so do not use it."
         (concatenate 'string "#:" (symbol-name symbol)))))
 
 (defun class-text (class)
-  "Return the name of CLASS as text, from SYMBOL-TEXT. For a class without a name, return text such
-as #<unnamed COMMON-LISP::STANDARD-CLASS>."
+  "Return the name of CLASS as text, such as PACKAGE::NAME. For a class without a name, return text
+such as #<unnamed COMMON-LISP::STANDARD-CLASS>."
   (let ((name (class-name class)))
     (if (and name (symbolp name))
         (symbol-text name)
         (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun shortened (limit text)
-  "Return the first LIMIT characters of TEXT followed by \"...\". If TEXT has no more than
-LIMIT characters, return a copy of TEXT. TEXT may come from the program, so call no printer method."
+  "Return TEXT, or if it has more than LIMIT characters, its first LIMIT characters followed by
+\"...\". Call no printer, because the program can define methods for it."
   ;; Do not use the printer, which can run a method of the user.
   (let ((start (subseq text 0 (min limit (length text)))))
     (if (> (length text) limit) (concatenate 'string start "...") start)))
 
 (defun on-one-line (text)
-  "Return TEXT with each line break and the space around it replaced by one space."
+  "Return TEXT with each run of spaces, tabs and line breaks replaced by one space."
   (with-output-to-string (out)
     (loop with gap = nil
           for char across text
@@ -73,8 +75,8 @@ LIMIT characters, return a copy of TEXT. TEXT may come from the program, so call
                    (t (setf gap t))))))
 
 (defun usable-package (package)
-  "Return PACKAGE if it is a package that was not deleted. Otherwise return COMMON-LISP-USER, or
-KEYWORD if COMMON-LISP-USER was deleted too."
+  "Return PACKAGE if it is a package and not deleted. Otherwise return COMMON-LISP-USER, or KEYWORD
+if COMMON-LISP-USER is deleted too."
   ;; An inline call of FIND-PACKAGE caches the package that it found, and returns it even after the
   ;; package was deleted.
   (declare (notinline find-package))
@@ -83,13 +85,15 @@ KEYWORD if COMMON-LISP-USER was deleted too."
       (or (find-package "COMMON-LISP-USER") (find-package "KEYWORD"))))
 
 (sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
-  "The pprint dispatch table of a fresh SBCL. The session's table can have functions of the program,
-which can fail or never end.")
+  "The pprint dispatch table of a fresh SBCL. The agent uses it because the session's table can
+contain functions of the program that fail or never end.")
 
-(defvar *digit-limit* 100 "Numbers with more digits than this are shortened.")
+(defvar *digit-limit* 100
+  "The largest number of digits that is printed in full. The agent shortens numbers with more
+digits.")
 
 (defun long-number-p (object)
-  "Return true if OBJECT is an integer or ratio that can have more than *DIGIT-LIMIT* decimal
+  "Return true if OBJECT is an integer or ratio that may have more than *DIGIT-LIMIT* decimal
 digits."
   (and (typep object '(or bignum ratio))
        ;; This never misses a long number, because a decimal digit has more than three bits.
@@ -97,8 +101,8 @@ digits."
           (* 3 *digit-limit*))))
 
 (defun without-middle (text)
-  "Return TEXT, a printed number, shortened to its first 20 characters, \"...\" and its last 10, and
-the number of its digits. If it has at most *DIGIT-LIMIT* digits, return TEXT and NIL."
+  "Return two values for TEXT, a printed number. If it has more than *DIGIT-LIMIT* digits: its first
+20 characters, \"...\" and its last 10, and the number of its digits. Otherwise TEXT and NIL."
   (let ((digits (count-if (lambda (char) (digit-char-p char (max 10 *print-base*))) text)))
     (if (<= digits *digit-limit*)
         (values text nil)
@@ -106,9 +110,9 @@ the number of its digits. If it has at most *DIGIT-LIMIT* digits, return TEXT an
                 digits))))
 
 (defun without-middle-digits (text)
-  "Return a copy of TEXT in which each number of more than *DIGIT-LIMIT* digits has only its first
-20 digits, \"...\", its last 10, and a note such as \" (150 digits)\". If \"...\" cuts TEXT off
-within it, leave out the last digits."
+  "Return a copy of TEXT with its long numbers shortened. A number of more than *DIGIT-LIMIT* digits
+becomes its first 20 digits, \"...\", its last 10, and a note such as \" (150 digits)\". If \"...\"
+follows the digits, because TEXT was cut there, only the first 20 digits stay."
   (flet ((end-of-digits (start)
            (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start)
                (length text))))
@@ -127,9 +131,8 @@ within it, leave out the last digits."
                (setf index end)))))
 
 (defun report-text (limit condition)
-  "Return the report of CONDITION in at most LIMIT characters, without references to manuals,
-without line breaks made by the pretty printer, and with numbers shortened by
-WITHOUT-MIDDLE-DIGITS."
+  "Return the report of CONDITION as a string of at most LIMIT characters. It has no references to
+manuals, no line breaks from the pretty printer, and shortened long numbers."
   (let ((*package* (usable-package *package*))
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
         (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)

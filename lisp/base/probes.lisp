@@ -10,34 +10,36 @@
 (in-package "LIVE-LISP.BASE")
 
 (defmacro for-probes (&body forms)
-  "Evaluate FORMS only in the process that runs the rows, which loads this file as source."
+  "Evaluate FORMS only in the process that runs the probes. That process loads this file as source."
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row to *PROBES*. NAMES lists symbols, the agent's names of internals, or a string, the name
-of an ability. FORM returns true if they work."
+  "Add a row to *PROBES*. NAMES lists the agent's names of internals, symbols, or names of
+abilities, strings. FORM returns true if they work."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
- (defvar *probes* '() "The rows of tests, lists (NAMES FORM), newest first.")
- (defvar *probe-file* nil "A prefix for the names of all files that rows make.")
+ (defvar *probes* '() "A list of the rows, lists (NAMES FORM) from DEFINE-PROBE, newest first.")
+ (defvar *probe-file* nil "A string with which the names of all files begin that rows create.")
 
  (defun run-probe (form)
-   "Compile and evaluate FORM. Return :RIGHT if its value is true, else text about the failure."
+   "Compile FORM and evaluate it. Return :RIGHT if its value is true, or else a text about the
+failure."
    (handler-case (if (funcall (compile nil `(lambda () ,form))) :right "gives a wrong answer")
      (serious-condition () "signals an error")))
 
  (defun used-p (name)
-   "Return true if the agent uses the ability NAME, a string, or the internal NAME, a symbol, and no
-fallback for it."
+   "Return true if the agent uses NAME: an ability, a string, that is not left out, or an internal,
+a symbol, that is not absent."
    (if (stringp name)
        (let ((*ability* name)) (not (why-left-out name)))
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows from number START on, counted from 0. FILES is a prefix for names of files. Call
-the function TELL with :BEGINS before each row, and afterwards with :RIGHT or text about the
-failure, and also with a list of the names in the row that are in use, as strings."
+   "Run the rows from number START (from 0) to the last. The names of files that they create begin
+with the string FILES. Call the function TELL twice for each row, with two arguments: first :BEGINS,
+then :RIGHT or a text about the failure. The second argument is a list of the names in the row that
+are in use, as strings."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -49,23 +51,23 @@ failure, and also with a list of the names in the row that are in use, as string
 
 (for-probes
  (defun probe-look (function)
-   "Call FUNCTION with the frame of this function's caller, and return its value."
+   "Call FUNCTION with the frame of the function that called PROBE-LOOK, and return its value."
    (multiple-value-prog1 (funcall function (frame-below (top-frame))) (list function)))
 
  (defun probe-called (number text function)
-   "Call FUNCTION with the frame of this call, and return its value. Probes look for the values of
-NUMBER and TEXT in the frame."
+   "Call FUNCTION with the frame of this call, and return its value. Rows look for NUMBER and TEXT
+in this frame."
    (declare (optimize (debug 2)))
    (multiple-value-prog1 (probe-look function) (probe-look (constantly (list number text)))))
 
  (defun in-frame (function)
-   "Call FUNCTION with the frame of the call (PROBE-CALLED 41 \"text\" FUNCTION), and return the
-value of FUNCTION."
+   "Call FUNCTION with the frame of the call (PROBE-CALLED 41 \"text\" FUNCTION), and return its
+value."
    (multiple-value-prog1 (probe-called 41 "text" function) (list function)))
 
  (defun arguments-of-call (name function)
-   "Call FUNCTION, and return a list of the arguments of the first call of the function NAME during
-this, or :NONE."
+   "Call FUNCTION. Return a list of the arguments of the first call of the function NAME meanwhile,
+or :NONE if there was none."
    (let ((found :none))
      (encapsulate name 'live-lisp-probe (lambda (called &rest arguments)
                                           (when (eq found :none) (setf found (copy-list arguments)))
@@ -74,8 +76,8 @@ this, or :NONE."
      found))
 
  (defun first-argument (name form)
-   "Evaluate FORM, and return the first argument of the first call of the function NAME during this,
-or :NONE."
+   "Evaluate FORM. Return the first argument of the first call of the function NAME meanwhile, or
+:NONE if there was none."
    (let ((arguments (arguments-of-call name (lambda () (eval form)))))
      (if (consp arguments) (first arguments) arguments)))
 
@@ -84,8 +86,8 @@ or :NONE."
    (sb-thread:join-thread (sb-thread:make-thread function)))
 
  (defun in-process (function)
-   "Run FUNCTION in a child process, which exits with 0 when FUNCTION returns true. Return the
-status of the process from waitpid."
+   "Call FUNCTION in a child process, which exits with 0 if FUNCTION returns true. Return the status
+of the process from waitpid(2)."
    (let ((id (funcall (intern "FORK" "SB-POSIX"))))
      (when (zerop id)
        (sb-ext:exit :code (handler-case (if (funcall function) 0 1) (serious-condition () 1))
@@ -93,7 +95,7 @@ status of the process from waitpid."
      (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0))))
 
  (defun recursion (depth)
-   "Recur without end, to exhaust the stack. DEPTH counts the calls."
+   "Call this function again without end, to exhaust the stack. DEPTH counts the calls."
    (if (< depth 0) 0 (+ 1 (recursion (1+ depth)))))
 
  (defun exhaust-stack ()
@@ -102,16 +104,16 @@ status of the process from waitpid."
      (storage-condition () t)))
 
  (defun call-with-file (name text function)
-   "Write TEXT to a temporary file with a name that ends in NAME. Call FUNCTION with the path of the
-file, and return its value."
+   "Write the string TEXT to a temporary file whose name ends in the string NAME. Call FUNCTION with
+the path of the file, and return its value."
    (let ((path (concatenate 'string *probe-file* name)))
      (with-open-file (out path :direction :output :if-exists :supersede) (write-string text out))
      (unwind-protect (funcall function path)
        (remove-file path))))
 
  (defun call-with-fasl (text function)
-   "Write TEXT to a file and compile it. Call FUNCTION with the path of the file and that of its
-fasl, and return its value."
+   "Write the string TEXT to a file and compile the file. Call FUNCTION with the path of the file
+and the path of its fasl, and return its value."
    (call-with-file ".lisp" text
                    (lambda (path)
                      (let ((fasl (let ((*error-output* (make-broadcast-stream))
@@ -552,7 +554,7 @@ fasl, and return its value."
                            (eql (file-write-date path) (source-date source))
                            (let ((offsets (source-offsets source)))
                              (or (null offsets)
-                                 ;; The forms begin at 0 and 30. SBCL may count otherwise by a few.
+                                 ;; The forms begin at 0 and 30. SBCL's offsets may differ by a few.
                                  (and (= 2 (length offsets))
                                       (<= 0 (elt offsets 0) 1)
                                       (<= 28 (elt offsets 1) 31)))))))))
@@ -952,9 +954,9 @@ fasl, and return its value."
 
 (for-probes
  (defun call-with-numbered (function)
-   "Call FUNCTION, which compiles or loads a file. Return a list of three values from the moment at
-which the compiler has numbered the first form: the stream of the file, the number of the form, and
-the number of the form's second element."
+   "Call FUNCTION, which compiles or loads a file. Return a list of three values at the moment when
+the compiler has numbered the first form: the stream of the file, the number of the form, and the
+number of the form's second element."
    (let ((found '()))
      (encapsulate +number-forms+ 'live-lisp-probe
                   (lambda (called form number)

@@ -9,27 +9,28 @@
 (define-ability "frames" :without "errors and interrupted calls show no frames")
 
 (define-internal top-frame () "Return the stack frame of this call." ("SB-DI" "TOP-FRAME"))
-(define-internal frame-below (frame) "Return the frame that called FRAME, or NIL."
+(define-internal frame-below (frame)
+  "Return the frame of the function that called the function of FRAME, or NIL."
   ("SB-DI" "FRAME-DOWN"))
 (define-internal frame-function (frame)
   "Return the debug function (an SB-DI:DEBUG-FUN) of FRAME." ("SB-DI" "FRAME-DEBUG-FUN"))
 (define-internal given-name (function)
-  "Return the name that SBCL gave to the debug function FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
+  "Return the name that SBCL gave to FUNCTION, a debug function." ("SB-DI" "DEBUG-FUN-NAME"))
 (define-internal debug-kind (function)
-  "Return the kind of the debug function FUNCTION: :TOPLEVEL for top-level forms."
+  "Return the kind of FUNCTION, a debug function. The kind of top-level forms is :TOPLEVEL."
   ("SB-DI" "DEBUG-FUN-KIND"))
 (define-internal-name +top-level-form+
-  "The first element of the name of a debug function of the kind :TOPLEVEL."
+  "The symbol with which the name, a list, of a debug function of kind :TOPLEVEL begins."
   ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
-  "The name of the function that returns a list of a frame's arguments. In newer SBCLs it takes the
-largest number of arguments as a second argument."
+  "The name of the function that returns a list of the arguments of a frame. In newer SBCLs, its
+second argument is the largest number of arguments to return."
   ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
 (define-internal plain-lambda-list (function)
-  "Return the lambda list that SBCL keeps in FUNCTION." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
+  "Return the lambda list that FUNCTION records." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
 
 (defun debug-name (function)
-  "Return the name of the debug function FUNCTION: a symbol, a list, or a string for a C function."
+  "Return the name of FUNCTION, a debug function: a symbol, a list, or a string for a C function."
   (let ((name (given-name function)))
     ;; Since SBCL 2.4.3 the name of a top-level form is a string too.
     (if (and (stringp name) (eq :toplevel (debug-kind function))) (list +top-level-form+) name)))
@@ -40,21 +41,23 @@ largest number of arguments as a second argument."
   :without "frames have no file and line, and those of SBCL itself are shown too")
 
 (define-internal frame-place (frame)
-  "Return the code location (an SB-DI:CODE-LOCATION) at which FRAME is."
+  "Return the code location (an SB-DI:CODE-LOCATION) that FRAME is executing."
   ("SB-DI" "FRAME-CODE-LOCATION"))
 (define-internal place-source (place)
   "Return the debug source of the code location PLACE." ("SB-DI" "CODE-LOCATION-DEBUG-SOURCE"))
 (define-internal place-top-level-form (place)
-  "Return the number of the top-level form of the code location PLACE, or NIL."
+  "Return the number of the top-level form that contains the code location PLACE, or NIL."
   ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
 (define-internal place-form-number (place)
-  "Return the number that the form at the code location PLACE has within its top-level form."
+  "Return the number of the form at the code location PLACE, counted within its top-level form."
   ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
-(define-internal-type core-source "Debug sources of code that was not loaded from a fasl."
+(define-internal-type core-source
+  "The type of debug sources of code that was not compiled from a file."
   ("SB-C" "CORE-DEBUG-SOURCE"))
 (define-internal source-form (source)
-  "Return the form that EVAL or COMPILE compiled while a file was loaded. SOURCE is the CORE-SOURCE
-of the code. SBCL's numbers of subforms then count within this form, not within the file."
+  "Return the form that EVAL or COMPILE has compiled, from SOURCE, the CORE-SOURCE of its code.
+SBCL's numbers of subforms count within this form, even if the code was compiled while a file was
+loaded."
   ("SB-C" "CORE-DEBUG-SOURCE-FORM"))
 
 ;;; Local variables of frames, and the objects in them
@@ -62,57 +65,59 @@ of the code. SBCL's numbers of subforms then count within this form, not within 
 (define-ability "locals" :without "errors show fewer local variables")
 
 (define-internal-variable thread-clock
-  "The number of the clock that measures a thread's CPU time, or NIL when it is unknown. Operating
-systems have different numbers for it."
+  "The number of the clock that measures the CPU time of a thread, or NIL if it is unknown. It
+differs between operating systems."
   ("SB-UNIX" "CLOCK-THREAD-CPUTIME-ID"))
 (define-internal debug-variables (function)
-  "Return a vector of the variables of the debug function FUNCTION."
+  "Return a vector of the local variables of FUNCTION, a debug function."
   ("SB-DI" "DEBUG-FUN-DEBUG-VARS")
   #())
 (define-internal variable-symbol (variable)
   "Return the symbol that names VARIABLE, a variable of a frame." ("SB-DI" "DEBUG-VAR-SYMBOL"))
 (define-internal variable-validity (variable place)
-  "Return :VALID when VARIABLE has a known value at the code location PLACE."
+  "Return :VALID if VARIABLE has a known value at the code location PLACE. Otherwise return another
+keyword."
   ("SB-DI" "DEBUG-VAR-VALIDITY"))
 (define-internal variable-value (variable frame)
   "Return the value that VARIABLE has in FRAME." ("SB-DI" "DEBUG-VAR-VALUE"))
 (define-internal layout-of (object)
   "Return the layout of OBJECT." ("SB-KERNEL" "WRAPPER-OF" "SB-KERNEL" "LAYOUT-OF"))
 (define-internal outdated-layout-p (layout)
-  "True when instances with LAYOUT are outdated."
+  "Return true if instances with LAYOUT are outdated, because their class was redefined."
   ("SB-PCL" "INVALID-WRAPPER-P" "SB-KERNEL" "LAYOUT-INVALID") t)
 (define-internal-place unbound-marker
-  "The marker in an unbound slot of an instance." ("SB-PCL" "+SLOT-UNBOUND+"))
+  "The object that marks a slot of an instance as unbound." ("SB-PCL" "+SLOT-UNBOUND+"))
 (define-internal instance-length (object)
   "Return the number of words of OBJECT, a structure or condition."
   ("SB-KERNEL" "%INSTANCE-LENGTH") 0)
 (define-internal instance-word (object index)
   "Return the word at INDEX of OBJECT, a structure or condition." ("SB-KERNEL" "%INSTANCE-REF"))
 (define-internal-name +assigned-slots+
-  "The name of the slot of conditions in which SBCL keeps the values of the slots that were set."
+  "The name of the slot of a condition structure in which SBCL keeps the values of the slots that
+were set."
   ("SB-KERNEL" "ASSIGNED-SLOTS"))
 (define-internal slot-index (class slot)
-  "Return the index of SLOT in a structure or condition of CLASS. CLASS and SLOT are names, and are
-not evaluated."
+  "Return the index of the word for SLOT in a structure or condition of CLASS. CLASS and SLOT are
+symbols, which are not evaluated."
   ("SB-KERNEL" "GET-DSD-INDEX") nil)
 (define-internal condition-assignments (condition)
-  "Return a plist of the slots of CONDITION that were set and their values. Newer SBCLs return an
+  "Return the slots of CONDITION that were set, with their values: a plist, or in newer SBCLs an
 alist."
   ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
 
 (defun assigned-slots (condition)
-  "Return a plist of the slots of CONDITION that were set and their values."
+  "Return a plist with the name and the value of each slot of CONDITION that was set."
   (let ((assignments (condition-assignments condition)))
     (if (consp (first assignments))
         (loop for (slot . value) in assignments append (list slot value))
         assignments)))
 
 (define-internal plain-function-name (function)
-  "Return the name that SBCL keeps in FUNCTION." ("SB-KERNEL" "%FUN-NAME"))
+  "Return the name of FUNCTION that SBCL has stored in it." ("SB-KERNEL" "%FUN-NAME"))
 
 (defmacro first-condition-word ()
-  "Expand into the index of the first word of a condition that belongs to the initargs of its
-creation. Where this SBCL has no such words, expand into MOST-POSITIVE-FIXNUM."
+  "Expand into the index of the first word in a condition that holds an initarg of its creation. If
+this SBCL has no such words, expand into MOST-POSITIVE-FIXNUM."
   (if (and +assigned-slots+ (internal-symbol "SB-KERNEL" "GET-DSD-INDEX"))
       `(1+ (slot-index condition ,+assigned-slots+))
       most-positive-fixnum))
@@ -124,18 +129,19 @@ creation. Where this SBCL has no such words, expand into MOST-POSITIVE-FIXNUM."
   "a held error shows its frames and takes restarts, but debug cannot run a frame again or evaluate in it")
 
 (define-internal frame-tag (frame)
-  "True when the code of FRAME has a tag to unwind to, so that FRAME can be left. Leaving a frame
-without such a tag corrupts memory."
+  "Return true if the code of FRAME has a tag to unwind to. Leaving a frame without such a tag
+corrupts memory."
   ("SB-DEBUG" "FRAME-HAS-DEBUG-TAG-P"))
 (define-internal leave-frame (frame function)
-  "Unwind the stack to FRAME, call FUNCTION, and return its values from FRAME."
+  "Unwind the stack to FRAME and call FUNCTION. Its values become the values of the call of FRAME."
   ("SB-DEBUG" "UNWIND-TO-FRAME-AND-CALL"))
 (define-internal function-component (function)
-  "Return the code object of the debug function FUNCTION."
+  "Return the code object that contains the code of FUNCTION, a debug function."
   ("SB-DI" "COMPILED-DEBUG-FUN-COMPONENT"))
 (define-internal returning-convention (compiled)
   "Return the convention by which the function of COMPILED, a record from COMPILED-DEBUG, returns
-its values: :STANDARD, or another object for a convention known to its callers alone."
+its values. It is :STANDARD, or another object if only the callers of the function know the
+convention."
   ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal effective-function (function form)
   "Return a function for FORM, an effective method form of the generic function FUNCTION.
@@ -149,21 +155,23 @@ CALL-EFFECTIVE calls it."
   ("SB-DI" "EVAL-IN-FRAME")
                  (eval form))
 (define-internal function-of-frame (function)
-  "Return the function that the debug function FUNCTION describes, or NIL."
+  "Return the function object that FUNCTION, a debug function, describes, or NIL."
   ("SB-DI" "DEBUG-FUN-FUN"))
 (define-internal-name +handlers+
-  "The name of the variable with the established handlers." ("SB-KERNEL" "*HANDLER-CLUSTERS*"))
+  "The name of the variable that holds the established handlers."
+  ("SB-KERNEL" "*HANDLER-CLUSTERS*"))
 (define-internal-variable first-handlers
   "The handlers that are established when a thread begins."
   ("SB-KERNEL" "**INITIAL-HANDLER-CLUSTERS**"))
 (define-internal-name +restarts+
-  "The name of the variable with the established restarts." ("SB-KERNEL" "*RESTART-CLUSTERS*"))
-(define-internal-name +deadline+ "The name of the variable with the deadline in force."
+  "The name of the variable that holds the established restarts."
+  ("SB-KERNEL" "*RESTART-CLUSTERS*"))
+(define-internal-name +deadline+ "The name of the variable that holds the current deadline."
   ("SB-IMPL" "*DEADLINE*"))
 (define-internal closed-over (closure)
   "Return a list of the values that CLOSURE closes over." ("SB-KERNEL" "%CLOSURE-VALUES") '())
 (define-internal value-cell-p (object)
-  "True when OBJECT is a value cell, which holds a variable that closures set."
+  "Return true if OBJECT is a value cell. A value cell holds a variable that a closure assigns."
   ("SB-DI" "INDIRECT-VALUE-CELL-P"))
 (define-internal cell-value (cell) "Return the value in CELL, a value cell."
   ("SB-KERNEL" "VALUE-CELL-REF"))
@@ -175,14 +183,15 @@ CALL-EFFECTIVE calls it."
 (define-ability "locks" :without "debug does not tell which locks a thread holds or waits for")
 
 (define-internal word-object (word signals)
-  "Return two values: the object to which the integer WORD points, and true if there is one. If
-there is none and SIGNALS is true, signal an error."
+  "Return two values: the object to which the integer WORD, a tagged pointer, points, and true. If
+it points to no object, return NIL as second value, or signal an error if SIGNALS is true."
   ("SB-KERNEL" "MAKE-LISP-OBJ") (values nil nil))
 (define-internal close-region ()
-  "Close the memory region in which this thread allocates. Since SBCL 2.5 WORD-OBJECT finds no
-objects in an open region."
+  "Close the memory region in which this thread allocates. Since SBCL 2.5, WORD-OBJECT finds no
+objects in a region that is open."
   ("SB-VM" "CLOSE-THREAD-ALLOC-REGION"))
-(define-internal-variable instance-tag "The tag of a pointer to an instance: its lowest four bits."
+(define-internal-variable instance-tag
+  "The lowest four bits of a pointer to an instance, its lowtag."
   ("SB-VM" "INSTANCE-POINTER-LOWTAG") 3)
 (define-internal-variable stack-end-slot
   "The index of the thread slot that holds the end of the control stack."
@@ -195,20 +204,21 @@ objects in an open region."
 (define-ability "error-contexts" :without "warnings do not tell which form they are about")
 
 (define-internal error-context (parts)
-  "Return the compiler's error context at this moment, or NIL. The agent always passes NIL as
-PARTS."
+  "Return the compiler's current error context, or NIL. An error context describes the form that a
+warning is about. The agent always passes NIL as PARTS."
   ("SB-C" "FIND-ERROR-CONTEXT"))
 (define-internal context-form (context)
-  "Return the form that the error context CONTEXT is about."
+  "Return the form that CONTEXT, an error context, describes."
   ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM"))
 (define-internal context-definitions (context)
-  "Return the definitions around the form of the error context CONTEXT, such as ((DEFUN F))."
+  "Return a list of the definitions around the form of the error context CONTEXT, such as ((DEFUN
+F))."
   ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT"))
 (define-internal context-offset (context)
-  "Return the offset in the file of the top-level form of the error context CONTEXT."
+  "Return the file offset of the top-level form of the error context CONTEXT."
   ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION"))
 (define-internal context-file (context)
-  "Return the pathname of the file of the error context CONTEXT. Without a file, return another
+  "Return the pathname of the file of the error context CONTEXT. If there is no file, return another
 object."
   ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME"))
 (define-internal context-path (context)
@@ -220,40 +230,42 @@ object."
   ("SB-C" "ENCAPSULATED-CONDITION")
                  condition)
 (define-internal unreadable-line (condition)
-  "Return a cons of line and column: the place of the form that CONDITION, an UNREADABLE-FILE, is
-about. Return NIL when it is unknown."
+  "Return the position of the form that CONDITION, an UNREADABLE-FILE, is about, as a cons (LINE .
+COLUMN). Return NIL if it is unknown."
   ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL"))
 (define-internal stream-position (stream)
   "Return the position of STREAM as a list such as ((:LINE 3))."
   ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO"))
 (define-internal-type unreadable-file
-  "Conditions from COMPILE-FILE that a file cannot be read."
+  "The type of conditions with which COMPILE-FILE reports that it cannot read a form."
   ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
 (define-internal-type compiled-program-error
-  "Errors that code signals in place of a form that could not be compiled."
+  "The type of errors that compiled code signals where a form could not be compiled."
   ("SB-INT" "COMPILED-PROGRAM-ERROR"))
 (define-internal-type compiler-error
-  "Errors that the compiler turns into errors at run time." ("SB-C" "COMPILER-ERROR"))
+  "The type of errors during compilation for which the compiler generates code that signals an
+error."
+  ("SB-C" "COMPILER-ERROR"))
 (define-internal-name +warned+
-  "The name of the variable with the second value of COMPILE and COMPILE-FILE."
+  "The name of the variable that becomes the second value of COMPILE and COMPILE-FILE."
   ("SB-C" "*WARNINGS-P*"))
 (define-internal-name +failed+
-  "The name of the variable with the third value of COMPILE and COMPILE-FILE."
+  "The name of the variable that becomes the third value of COMPILE and COMPILE-FILE."
   ("SB-C" "*FAILURE-P*"))
 (define-internal-name +in-unit+
-  "The name of the variable that is not NIL within a compilation unit."
+  "The name of a variable that is true within a compilation unit."
   ("SB-C" "*COMPILATION-UNIT*" "SB-C" "*IN-COMPILATION-UNIT*"))
 (define-internal-type redefinition
-  "Warnings that something is redefined." ("SB-KERNEL" "REDEFINITION-WARNING"))
+  "The type of warnings that something is redefined." ("SB-KERNEL" "REDEFINITION-WARNING"))
 (define-internal-type uninteresting-redefinition
-  "Warnings that a definition is replaced by one from the same place in its source."
+  "The type of warnings about a redefinition from the same place in the source."
   ("SB-KERNEL" "UNINTERESTING-REDEFINITION"))
 
 (define-internal-type other-proclamation
-  "Warnings that a proclaimed type differs from the type that the image already had."
+  "The type of warnings that a proclaimed type differs from the type proclaimed before."
   ("SB-KERNEL" "PROCLAMATION-MISMATCH"))
 (define-internal-type other-package
-  "Warnings that a package has more than its DEFPACKAGE form says."
+  "The type of warnings that a package has more in it than its DEFPACKAGE form."
   ("SB-INT" "PACKAGE-AT-VARIANCE"))
 
 ;;; Printing of code
@@ -262,27 +274,29 @@ about. Return NIL when it is unknown."
   :without "code and messages are printed with the program's own printer settings")
 
 (define-internal-name +print-depth+
-  "The name of the variable with the current depth of printing."
+  "The name of the variable that holds the current depth of printing."
   ("SB-KERNEL" "*CURRENT-LEVEL-IN-PRINT*"))
 (define-internal-name +print-references+
   "The name of the variable that controls whether a condition's report has references to manuals."
   ("SB-INT" "*PRINT-CONDITION-REFERENCES*"))
 (define-internal-name +quasiquote+
-  "The name of the operator of a backquote." ("SB-INT" "QUASIQUOTE"))
+  "The name of the operator that a backquote is read as." ("SB-INT" "QUASIQUOTE"))
 (define-internal-name +named-lambda+
   "The name of SBCL's operator for a lambda expression with a name." ("SB-INT" "NAMED-LAMBDA"))
-(define-internal-type comma "The objects that the reader makes of a comma in a backquoted form."
+(define-internal-type comma
+  "The type of the objects that the reader makes for a comma in a backquoted form."
   ("SB-IMPL" "COMMA"))
-(define-internal comma-p (object) "True when OBJECT is a COMMA." ("SB-INT" "COMMA-P"))
-(define-internal comma-expression (comma) "Return the expression that follows COMMA."
+(define-internal comma-p (object) "Return true if OBJECT is a COMMA." ("SB-INT" "COMMA-P"))
+(define-internal comma-expression (comma) "Return the expression after COMMA, a COMMA object."
   ("SB-INT" "COMMA-EXPR"))
 (define-internal comma-kind (comma)
-  "Return an object that says which kind of comma COMMA is: , or ,@ or ,."
+  "Return an object that stands for the syntax of COMMA: a comma alone, followed by @, or followed
+by a period."
   ("SB-INT" "COMMA-KIND"))
 (define-internal make-comma (expression kind)
-  "Return a COMMA before EXPRESSION. KIND is a result of COMMA-KIND." ("SB-INT" "UNQUOTE"))
+  "Return a COMMA object before EXPRESSION. KIND is a result of COMMA-KIND." ("SB-INT" "UNQUOTE"))
 (define-internal-type unprintable
-  "Objects that print as a text between #< and >."
+  "The type of objects that print as a given text between #< and >."
   ("SB-DEBUG" "UNPRINTABLE-OBJECT" "SB-INT" "UNPRINTABLE-OBJECT"))
 (define-internal make-unprintable
                  (text)
@@ -298,23 +312,25 @@ about. Return NIL when it is unknown."
 
 (define-internal macro-characters
                  (readtable)
-  "Return a vector with READTABLE's macro functions for the character codes below 128."
+  "Return a vector of the macro functions of READTABLE for the characters with codes below 128."
   ("SB-IMPL" "BASE-CHAR-MACRO-ARRAY")
   #())
 (define-internal character-syntax
                  (readtable)
-  "Return a vector with READTABLE's syntax of each character code below 128."
+  "Return a vector of the syntax types in READTABLE of the characters with codes below 128."
   ("SB-IMPL" "BASE-CHAR-SYNTAX-ARRAY")
   #())
 (define-internal other-characters (readtable)
-  "Return a hash table of READTABLE's special characters with codes of 128 and more."
+  "Return a hash table of the characters of READTABLE that are not constituents and have codes from
+128 on."
   ("SB-IMPL" "EXTENDED-CHAR-TABLE"))
 (define-internal dispatch-table (function)
-  "Return the table from sub-characters to functions of FUNCTION, the function of a dispatching
-macro character."
+  "Return the table of the dispatch macro functions, by sub-character, of a dispatching macro
+character. FUNCTION is the macro function of this character."
   ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE"))
-(define-internal closure-p (function) "True when FUNCTION is a closure." ("SB-KERNEL" "CLOSUREP"))
-(define-internal-name +policy+ "The name of the variable with the policy of the compiler."
+(define-internal closure-p (function)
+  "Return true if FUNCTION is a closure." ("SB-KERNEL" "CLOSUREP"))
+(define-internal-name +policy+ "The name of the variable that holds the compiler's policy."
   ("SB-C" "*POLICY*"))
 (define-internal-variable compiler-policy
   "The policy of the compiler." ("SB-C" "*POLICY*"))
@@ -326,12 +342,13 @@ macro character."
   "a lost image is built again only from forms that are seen to define something, and symbols that unreadable text has made stay")
 
 (define-internal-name +name-check+
-  "The name of SBCL's check that the home package of a symbol is not locked. SBCL calls it before it
-defines or undefines a name."
+  "The name of the function that SBCL calls before it defines or undefines a name. It signals an
+error if the home package of the symbol is locked."
   ("SB-KERNEL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED" "SB-IMPL"
   "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED"))
 (define-internal-name +package-check+
-  "The name of the check that SBCL calls before a package is changed."
+  "The name of the function that SBCL calls before it changes a package. It signals an error if the
+package is locked."
   ("SB-IMPL" "ASSERT-PACKAGE-UNLOCKED"))
 (define-internal-name +define-package+ "The name of the function behind DEFPACKAGE."
   ("SB-IMPL" "%DEFPACKAGE"))
@@ -342,15 +359,15 @@ defines or undefines a name."
 
 (define-internal load-fasl
                  (stream verbose print)
-  "Load the fasl from STREAM. VERBOSE and PRINT are as in a call of LOAD."
+  "Load the fasl in STREAM. VERBOSE and PRINT have the meaning of LOAD's keyword arguments."
   ("SB-FASL" "LOAD-AS-FASL")
                  (load stream))
 (define-internal-name +load-fasl+ "The name of the function that loads the fasl in a stream."
   ("SB-FASL" "LOAD-AS-FASL"))
 
 (defun compiled-from (fasl)
-  "Return the pathname of the source file in the header of FASL, a pathname, or NIL if there is
-none."
+  "Return the pathname of the source file that the header of FASL names, or NIL if it names none.
+FASL is a pathname."
   (nil-if-unreadable
     (with-open-file (in fasl :external-format '(:utf-8 :replacement #\?))
       (loop with words = "  compiled from "
@@ -365,5 +382,5 @@ none."
 (define-ability "macroexpand-all" :without "macroexpand_form cannot expand all forms within a form")
 
 (define-late-internal code-walker
-  "Return the function that expands all macros in a form, or NIL."
+  "Return SBCL's function that expands all macro forms within a form, or NIL while there is none."
   ("SB-WALKER" "MACROEXPAND-ALL" "SB-CLTL2" "MACROEXPAND-ALL"))

@@ -15,13 +15,13 @@
   "Return SBCL's table of the external symbols of PACKAGE."
   ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
 (define-internal symbol-cells (table)
-  "Return the vector of the symbols in TABLE, SBCL's table for a package, or a cons with this
-vector."
+  "Return the vector of the symbols in TABLE, SBCL's table of a package's symbols, or a cons with
+this vector in its car or cdr."
   ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS" "SB-IMPL" "SYMTBL-CELLS"))
 
 (defun table-cells (table)
-  "Return the simple vector of the symbols in TABLE, the internal or external table of a package, or
-NIL if this SBCL has no such vector."
+  "Return the simple vector of the symbols in TABLE, the internal or external table of a package.
+Return NIL if this SBCL has no such vector."
   (let ((cells (and table (symbol-cells table))))
     (typecase cells
       (simple-vector cells)
@@ -29,8 +29,8 @@ NIL if this SBCL has no such vector."
       ((cons t simple-vector) (cdr cells)))))
 
 (defun package-cells (package)
-  "Return a list of two simple vectors: first the vector with the internal symbols of PACKAGE, then
-that with its external symbols."
+  "Return a list of two simple vectors with the internal and the external symbols of PACKAGE. They
+also have elements that are no symbols."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
 ;;; SBCL's information about names
@@ -40,15 +40,15 @@ that with its external symbols."
   "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
-  "Return two values: the information of KIND in CATEGORY about NAME in SBCL's globaldb, as
-in (KNOWN :FUNCTION :KIND 'CAR), and true if there is any."
+  "Return two values: the information about NAME in SBCL's globaldb, and true if there is any.
+CATEGORY and KIND are keywords, as in (KNOWN :FUNCTION :KIND 'CAR)."
   ("SB-INT" "INFO"))
 (define-internal symbol-knowledge (symbol)
-  "Return everything that SBCL's globaldb knows about SYMBOL and about functions such as (SETF
-SYMBOL), or NIL."
+  "Return all information in SBCL's globaldb about SYMBOL and about functions such as (SETF SYMBOL),
+or NIL if there is none."
   ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
-  "A vector of all kinds of information in SBCL's globaldb. Unused elements are NIL."
+  "A vector of the kinds of information in SBCL's globaldb. Elements that are not in use are NIL."
   ("SB-IMPL" "*INFO-TYPES*")
   #())
 (define-internal kind-category (kind)
@@ -59,21 +59,22 @@ SYMBOL), or NIL."
 (define-internal kind-number (kind) "Return the number of KIND, an element of KNOWN-KINDS."
   ("SB-INT" "META-INFO-NUMBER"))
 (define-internal known-value (name number)
-  "Return the information about NAME in the globaldb. NUMBER is the KIND-NUMBER of the kind of
-information. The second value is true if there is any."
+  "Return two values: the information about NAME in the globaldb, and true if there is any. NUMBER
+is the number of the kind of information, from KIND-NUMBER."
   ("SB-IMPL" "GET-INFO-VALUE") (values nil nil))
 (define-internal forget-values (name numbers)
-  "Remove information about NAME from the globaldb. NUMBERS is a list of the KIND-NUMBERs of the
-kinds of information to remove."
+  "Remove information about NAME from the globaldb. NUMBERS is a list of the numbers, from
+KIND-NUMBER, of the kinds of information to remove."
   ("SB-INT" "CLEAR-INFO-VALUES"))
 (define-internal know-value (name number value)
-  "Store VALUE in the globaldb as the information about NAME. NUMBER is the KIND-NUMBER of the kind
-of information."
+  "Store VALUE in the globaldb as information about NAME. NUMBER is the number of the kind of
+information, from KIND-NUMBER."
   ("SB-INT" "SET-INFO-VALUE"))
 (define-internal forget-types ()
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
 (define-internal-type source-location
-  "Places of definitions. A place is a file and the number of a form."
+  "The type of SBCL's records of where something was defined: a file and the number of a top-level
+form in it."
   ("SB-C" "DEFINITION-SOURCE-LOCATION"))
 (define-internal location-name (location)
   "Return the name of the file of LOCATION, a SOURCE-LOCATION, or NIL."
@@ -81,10 +82,10 @@ of information."
 (define-internal package-location (package)
   "Return the source location of PACKAGE." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
 (define-internal-type class-missing
-  "Errors about a name that names no class. CELL-ERROR-NAME returns the name."
+  "The type of errors about a name without a class. CELL-ERROR-NAME returns the name."
   ("SB-PCL" "CLASS-NOT-FOUND-ERROR"))
 (define-internal type-specifier (type)
-  "Return the type specifier of TYPE, an object by which the compiler represents a type."
+  "Return the type specifier of TYPE, an object of the compiler that stands for a type."
   ("SB-KERNEL" "TYPE-SPECIFIER"))
 
 ;;; Source files of definitions
@@ -97,31 +98,33 @@ of information."
 (define-internal code-information (code)
   "Return the debug information of the code object CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
 (define-internal information-source (information)
-  "Return the debug source of INFORMATION, a result of CODE-INFORMATION."
+  "Return the debug source in INFORMATION, a result of CODE-INFORMATION. A debug source describes
+the file or form from which code was compiled."
   ("SB-C" "DEBUG-INFO-SOURCE"))
 (define-internal source-name (source)
-  "Return the name of the file of the debug source SOURCE, or NIL."
+  "Return the name of the file that SOURCE, a debug source, records, or NIL if it records none."
   ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal source-date (source)
-  "Return the write date that the file of the debug source SOURCE had when it was compiled."
+  "Return the write date that the file of SOURCE, a debug source, had when it was compiled."
   ("SB-C" "DEBUG-SOURCE-CREATED"))
 (define-internal-name +source-namestring+
-  "The name of the variable with the namestring that code gets as its source file in place of the
-name of the file that is compiled or loaded, or NIL."
+  "The name of a variable of the compiler. If its value is a namestring and not NIL, new code
+records it as its source file, in place of the file that is compiled or loaded."
   ("SB-C" "*SOURCE-NAMESTRING*"))
 (define-internal-name +source-plist+
-  "The name of the variable with the property list that the debug sources of code get."
+  "The name of the variable with the property list that SBCL stores in the debug sources of new
+code."
   ("SB-C" "*SOURCE-PLIST*"))
 (define-internal-name +source-positions+
-  "The name of the slot of a debug source for the offsets of the file's top-level forms. The slot is
-NIL until the load of the file ends."
+  "The name of the slot of a debug source that holds the offsets of the file's top-level forms. The
+slot is NIL until the load of the file ends."
   ("SB-C" "START-POSITIONS"))
 (define-internal location-form (location)
   "Return the number of the top-level form of LOCATION, a SOURCE-LOCATION, or NIL."
   ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))
 (define-internal-name +declare-constructors+
-  "The name of the first function that a DEFSTRUCT calls with the structure's description, also for
-:TYPE LIST."
+  "The name of a function that a DEFSTRUCT calls first, with the description of the structure. A
+DEFSTRUCT with :TYPE LIST calls it too."
   ("SB-KERNEL" "%PROCLAIM-DEFSTRUCT-CTORS"))
 (define-internal-name +define-variable+
   "The name of the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
@@ -135,7 +138,8 @@ NIL until the load of the file ends."
 (define-ability "compiled classes" :without "classes that compile_form defines stay defined")
 
 (define-internal class-cell (name)
-  "Return the cell that holds the compiler's classoid of the class NAME, or NIL."
+  "Return the cell that holds the compiler's classoid of the class named NAME. Return NIL if there
+is none."
   ("SB-KERNEL" "FIND-CLASSOID-CELL"))
 (define-internal cell-classoid (cell)
   "Return the classoid in CELL. It can be set with SETF." ("SB-KERNEL" "CLASSOID-CELL-CLASSOID"))
@@ -146,7 +150,7 @@ NIL until the load of the file ends."
 (define-internal class-location (class) "Return the source location of CLASS."
   ("SB-PCL" "DEFINITION-SOURCE"))
 (define-internal classoid-state (classoid)
-  "Return a symbol that says whether CLASSOID is sealed. It can be set with SETF."
+  "Return the symbol that records whether CLASSOID is sealed. It can be set with SETF."
   ("SB-KERNEL" "CLASSOID-STATE"))
 (define-internal classoid-layout (classoid)
   "Return the layout of CLASSOID. It can be set with SETF."
@@ -169,8 +173,8 @@ NIL until the load of the file ends."
   :without "class_slots shows no accessors of structures and no documentation of conditions")
 
 (define-internal defstruct-description (name error-p)
-  "Return the description that DEFSTRUCT made of the structure NAME. When there is none, return NIL
-or, if ERROR-P is true, signal an error."
+  "Return the description that DEFSTRUCT made of the structure NAME. If there is none, return NIL,
+or signal an error if ERROR-P is true."
   ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION"))
 (define-internal description-name (description)
   "Return the name of the structure that DESCRIPTION describes."
@@ -179,11 +183,12 @@ or, if ERROR-P is true, signal an error."
   "Return a list of the slots of the structure that DESCRIPTION describes."
   ("SB-KERNEL" "DD-SLOTS"))
 (define-internal description-constructors (description)
-  "Return the constructors of the structure that DESCRIPTION describes, lists that begin with a
-name."
+  "Return a list of the constructors of the structure that DESCRIPTION describes. Each is a list
+that begins with the name of the constructor."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
 (define-internal description-type (description)
-  "Return the representation of the structures of DESCRIPTION: STRUCTURE, VECTOR or LIST."
+  "Return the representation of the structures that DESCRIPTION describes: STRUCTURE, VECTOR or
+LIST."
   ("SB-KERNEL" "DD-TYPE"))
 (define-internal description-copier (description)
   "Return the name of the copier of the structure that DESCRIPTION describes, or NIL."
@@ -192,22 +197,24 @@ name."
   "Return the name of the predicate of the structure that DESCRIPTION describes, or NIL."
   ("SB-KERNEL" "DD-PREDICATE-NAME"))
 (define-internal structure-slot-name (slot)
-  "Return the name of SLOT, from DESCRIPTION-SLOTS." ("SB-KERNEL" "DSD-NAME"))
+  "Return the name of SLOT, an element of DESCRIPTION-SLOTS." ("SB-KERNEL" "DSD-NAME"))
 (define-internal structure-slot-accessor (slot)
-  "Return the name of the accessor of SLOT, from DESCRIPTION-SLOTS."
+  "Return the name of the accessor of SLOT, an element of DESCRIPTION-SLOTS."
   ("SB-KERNEL" "DSD-ACCESSOR-NAME"))
 (define-internal structure-slot-read-only-p (slot)
-  "True when SLOT, from DESCRIPTION-SLOTS, is read-only." ("SB-KERNEL" "DSD-READ-ONLY"))
-(define-internal-type condition-class "Classes of conditions." ("SB-PCL" "CONDITION-CLASS"))
+  "Return true if SLOT, an element of DESCRIPTION-SLOTS, is read-only."
+  ("SB-KERNEL" "DSD-READ-ONLY"))
+(define-internal-type condition-class
+  "The metaclass of condition classes." ("SB-PCL" "CONDITION-CLASS"))
 (define-internal classoid (name)
   "Return the compiler's classoid of the class NAME." ("SB-KERNEL" "FIND-CLASSOID"))
 (define-internal classoid-slots (classoid)
   "Return the slots of CLASSOID, the classoid of a condition class."
   ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
 (define-internal condition-slot-name (slot)
-  "Return the name of SLOT, from CLASSOID-SLOTS." ("SB-KERNEL" "CONDITION-SLOT-NAME"))
+  "Return the name of SLOT, an element of CLASSOID-SLOTS." ("SB-KERNEL" "CONDITION-SLOT-NAME"))
 (define-internal condition-slot-text (slot)
-  "Return the documentation of SLOT, from CLASSOID-SLOTS."
+  "Return the documentation of SLOT, an element of CLASSOID-SLOTS, or NIL."
   ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
 (define-internal combination-name (combination)
   "Return the name of COMBINATION, a method combination." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
@@ -225,59 +232,58 @@ name."
   "describe_symbol tells no order of methods in a long form of DEFINE-METHOD-COMBINATION, and not which methods call no next one")
 
 (define-internal standard-precedence-list (class supers)
-  "Return the precedence list that the standard prescribes for CLASS if its direct superclasses are
-SUPERS."
+  "Return the class precedence list that the standard prescribes for CLASS with the direct
+superclasses SUPERS."
   ("SB-PCL" "COMPUTE-STD-CPL") (list class))
 (define-internal-variable long-combinations
   "A hash table from names of method combinations to the functions that the long form of
 DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
 (define-internal-variable method-combinations
-  "SBCL's table of method combinations, by name."
+  "SBCL's hash table from names of method combinations to its records of them."
   ("SB-PCL" "**METHOD-COMBINATIONS**")
                           (make-hash-table))
 (define-internal combination-location (known)
   "Return the source location of KNOWN, a value in the table METHOD-COMBINATIONS."
   ("SB-PCL" "METHOD-COMBINATION-INFO-SOURCE-LOCATION"))
 (define-internal-type standard-combination
-  "Method combinations of the standard, and those that DEFINE-METHOD-COMBINATION makes."
+  "The type of method combinations that are built in or that DEFINE-METHOD-COMBINATION defines."
   ("SB-PCL" "STANDARD-METHOD-COMBINATION"))
 (define-internal-type short-combination
-  "Method combinations from the short form of DEFINE-METHOD-COMBINATION."
+  "The type of method combinations that the short form of DEFINE-METHOD-COMBINATION defines."
   ("SB-PCL" "SHORT-METHOD-COMBINATION"))
 (define-internal-type long-combination
-  "Method combinations from the long form of DEFINE-METHOD-COMBINATION."
+  "The type of method combinations that the long form of DEFINE-METHOD-COMBINATION defines."
   ("SB-PCL" "LONG-METHOD-COMBINATION"))
 (define-internal combination-operator (combination)
   "Return the operator of COMBINATION, a SHORT-COMBINATION."
   ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
 (define-internal combination-plain-p (combination)
-  "True when COMBINATION, a SHORT-COMBINATION, was defined with :IDENTITY-WITH-ONE-ARGUMENT. Then a
-single method is called without the operator."
+  "Return true if COMBINATION, a SHORT-COMBINATION, was defined with :IDENTITY-WITH-ONE-ARGUMENT. A
+single applicable method is then called without the operator."
   ("SB-PCL" "SHORT-COMBINATION-IDENTITY-WITH-ONE-ARGUMENT"))
 (define-internal-name +next-method-call+
-  "The name of the macro that is expanded in the code of each method that contains
-CALL-NEXT-METHOD."
+  "The name of a macro that SBCL expands in the code of each method that contains CALL-NEXT-METHOD."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
 (define-internal debug-parameters
                  (debug)
   "Return the lambda list of the debug function DEBUG, from FUNCTION-DEBUG. A parameter that the
-code does not use is :DELETED, unless the function was compiled for debugging."
+code does not use appears as :DELETED, except in a function that was compiled for debugging."
   ("SB-DI" "DEBUG-FUN-LAMBDA-LIST")
                  '())
 (define-internal cell-name (cell) "Return the name of the function in CELL."
   ("SB-KERNEL" "FDEFN-NAME"))
 (define-internal function-attributes (info)
-  "Return the attributes of a function, such as FLUSHABLE, as an integer with a bit for each. INFO
-is the function's (KNOWN :FUNCTION :INFO NAME)."
+  "Return the attributes of a function, such as FLUSHABLE, as the bits of an integer. INFO is the
+value of (KNOWN :FUNCTION :INFO NAME) for the function NAME."
   ("SB-C" "FUN-INFO-ATTRIBUTES") 0)
 (define-internal attribute-names (attributes)
-  "Return a list of the names of the function attributes in the integer ATTRIBUTES, from
-FUNCTION-ATTRIBUTES."
+  "Return a list of the names of the attributes in ATTRIBUTES, an integer from FUNCTION-ATTRIBUTES."
   ("SB-C" "DECODE-IR1-ATTRIBUTES"))
 (define-internal-name +coerce-callable+
   "The name of the function that turns a symbol into the function it names."
   ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
 (define-internal-name +qualifier-check+
-  "The name of the function by which a long method combination sorts methods."
+  "The name of the function with which a method combination from a long form sorts methods into its
+method groups."
   ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))

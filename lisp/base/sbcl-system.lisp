@@ -6,16 +6,15 @@
 
 ;;; Strings
 
-;; The second string says what the user loses without the ability. This holds for all such forms
-;; below.
+;; The text after :WITHOUT says what the user loses without the ability.
 (define-ability "string data" :without "long strings are sent more slowly")
 
 (define-internal-name +with-array-data+
-  "The name of the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
+  "The name of the operator into which WITH-STRING-DATA expands." ("SB-KERNEL" "WITH-ARRAY-DATA"))
 
 (defmacro with-string-data ((data start end) string &body body)
-  "Evaluate BODY with DATA bound to a simple string that contains the characters of STRING, from the
-index START to END."
+  "Evaluate BODY with the variables DATA, START and END bound. DATA is a simple string, whose
+characters from index START to END are those of STRING."
   (if +with-array-data+
       `(,+with-array-data+ ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
       `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body)))
@@ -27,7 +26,8 @@ index START to END."
 (define-internal stack-pointer ()
   "Return the stack pointer of this thread, an address." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
 (define-internal thread-slot (index)
-  "Return the word in slot number INDEX of this thread's structure, as an address."
+  "Return the address in the slot with number INDEX of the structure of this thread in SBCL's
+runtime."
   ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (sb-sys:int-sap 0))
 (define-internal-variable this-slot
   "The index of the thread slot that holds the address of the thread's own structure."
@@ -36,7 +36,8 @@ index START to END."
   "The index of the thread slot that holds the start of the control stack."
   ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
 (define-internal-variable state-slot
-  "The index of the thread slot that has 0 in its lowest octet while the guard page is open."
+  "The index of the thread slot with the state of the guard page in its lowest octet. The octet is 0
+while the page is unprotected."
   ("SB-VM" "THREAD-STATE-WORD-SLOT"))
 (define-internal-variable word-octets "The number of octets in a word." ("SB-VM" "N-WORD-BYTES") 8)
 (define-internal-variable guard-octets
@@ -46,15 +47,15 @@ index START to END."
                          "thread_control_stack_size")
 (define-runtime-function protect-control-stack
                          ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of the control stack of the thread at the address THREAD, if PROTECT is 1."
+  "If PROTECT is 1, protect the last page of the control stack of the thread at the address THREAD."
                          "protect_control_stack_hard_guard_page")
 (define-runtime-function protect-binding-stack
                          ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of the binding stack of the thread at the address THREAD, if PROTECT is 1."
+  "If PROTECT is 1, protect the last page of the binding stack of the thread at the address THREAD."
                          "protect_binding_stack_hard_guard_page")
 (define-runtime-function protect-alien-stack
                          ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of the alien stack of the thread at the address THREAD, if PROTECT is 1."
+  "If PROTECT is 1, protect the last page of the alien stack of the thread at the address THREAD."
                          "protect_alien_stack_hard_guard_page")
 (define-runtime-function reset-guard-page ((thread sb-sys:system-area-pointer))
   "Protect the guard page of the control stack of the thread at the address THREAD again."
@@ -73,28 +74,29 @@ index START to END."
 (define-internal page-index (address) "Return the number of the heap page that contains ADDRESS."
   ("SB-VM" "FIND-PAGE-INDEX") 0)
 (define-internal object-address (object)
-  "Return the address of OBJECT." ("SB-KERNEL" "GET-LISP-OBJ-ADDRESS") 0)
+  "Return the address of OBJECT, with its lowtag." ("SB-KERNEL" "GET-LISP-OBJ-ADDRESS") 0)
 (define-internal-name +page-table+
   "The name of the runtime's table of heap pages." ("SB-VM" "PAGE-TABLE"))
 (define-internal-name +page-flags+
-  "The name of the slot for the flags of a page in the table of pages." ("SB-VM" "FLAGS"))
+  "The name of the slot for the flags of a page in the table that +PAGE-TABLE+ names."
+  ("SB-VM" "FLAGS"))
 (define-internal-name +page-generation+
-  "The name of the slot for the generation of a page in the table of pages."
+  "The name of the slot for the generation of a page in the table that +PAGE-TABLE+ names."
   ("SB-VM" "GEN"))
 (define-internal-name +page-words+
-  "The name of the slot for the number of used words of a page in the table of pages. The lowest bit
-of the number means something else."
+  "The name of the slot for the number of used words of a page in the table that +PAGE-TABLE+ names.
+The lowest bit of the number has another meaning."
   ("SB-VM" "WORDS-USED*"))
 
 (defmacro page-slot (page slot)
-  "Expand into the slot of heap page PAGE, a number, in the runtime's table of pages. SLOT is a
-constant such as +PAGE-FLAGS+ with the slot's name as value. Expand into NIL if this SBCL lacks a
-name."
+  "Expand into a form for a slot of heap page PAGE, a number, in the runtime's table of pages. SLOT
+is a constant such as +PAGE-FLAGS+, whose value is the name of the slot. Expand into NIL if this
+SBCL lacks the table or the slot."
   (let ((slot (symbol-value slot)))
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
 
-(define-internal-type heap-exhausted "Errors that report an exhausted heap."
+(define-internal-type heap-exhausted "The type of errors that report an exhausted heap."
   ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while garbage collection is inhibited, as within WITHOUT-GCING."
@@ -103,11 +105,12 @@ name."
   "The name of the function that a thread calls after it has collected garbage."
   ("SB-KERNEL" "POST-GC"))
 (define-runtime-variable collection-trigger sb-alien:unsigned-long
-  "The number of used octets of the heap at which the next garbage collection begins."
+  "The number of octets in use in the heap at which the next garbage collection begins."
   "auto_gc_trigger")
 
 (defun runtime-address (name)
-  "Return the address of the runtime's variable or function NAME, a string, or NIL."
+  "Return the address of the C runtime's variable or function NAME, a string, or NIL if it has
+none."
   (sb-sys:find-foreign-symbol-address name))
 
 ;;; The card table
@@ -128,42 +131,44 @@ heap."
   :without "threads, garbage collections, exits and child processes of your code are not guarded")
 
 (define-internal encapsulate (name key function)
-  "Wrap the function NAME: a call of it calls FUNCTION with the original function and the arguments.
-KEY identifies the wrapper."
+  "Wrap the function NAME: each call of NAME calls FUNCTION with the original function and the
+arguments. KEY identifies the wrapper."
   ("SB-INT" "ENCAPSULATE"))
 (define-internal unencapsulate (name key)
-  "Remove the wrapper KEY of the function NAME." ("SB-INT" "UNENCAPSULATE"))
+  "Remove the wrapper with KEY from the function NAME." ("SB-INT" "UNENCAPSULATE"))
 (define-internal inner-function (function)
-  "Return FUNCTION without its wrappers."
+  "Return the function inside FUNCTION's wrappers, or FUNCTION if it has none."
   ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
 
 (sb-ext:defglobal **behind** (make-hash-table :test 'eq)
-  "A hash table from the function of each installed hook to the original function, which the hook
-has replaced.")
+  "A hash table from the functions of installed hooks to the original functions that they
+replaced.")
 
 (defun behind-hooks (function)
-  "Return the original function if FUNCTION is the function of a hook, else FUNCTION."
+  "Return the original function behind FUNCTION if FUNCTION is the function of a hook. Otherwise
+return FUNCTION."
   (loop for each = function then before
         for before = (gethash each **behind**)
         while before
         finally (return each)))
 
 (defun plain-definition (name)
-  "Return the function NAME without the agent's hooks, and without wrappers such as that of TRACE.
-Since SBCL 2.6.6 FDEFINITION returns the outermost wrapper."
+  "Return the function of NAME without the agent's hooks and without wrappers such as that of TRACE.
+Since SBCL 2.6.6, FDEFINITION returns the outermost wrapper."
   (behind-hooks (inner-function (fdefinition name))))
 
-(define-internal-name +spawn+ "The name of the function that starts a process." ("SB-IMPL" "SPAWN"))
+(define-internal-name +spawn+
+  "The name of the function with which SBCL starts a child process." ("SB-IMPL" "SPAWN"))
 (define-internal-name +end-other-threads+
-  "The name of the function by which an exit ends the other threads."
+  "The name of the function with which an exit ends the other threads."
   ("SB-THREAD" "%EXIT-OTHER-THREADS"))
 
 ;;; Cores
 
 (define-here +link-core+
   (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
-    "The name of the function that turns calls through function names into direct calls, before a
-core is saved. Newer SBCLs do so when code is loaded, and have no such function."))
+    "The name of a function that SBCL calls before it saves a core. It turns calls through function
+names into direct calls. Newer SBCLs do so when they load code, and have no such function."))
 
 ;;; Threads and the process
 
@@ -172,23 +177,23 @@ core is saved. Newer SBCLs do so when code is loaded, and have no such function.
   "less is told of threads and exits, and processes that your code started can outlive the image")
 
 (define-internal system-thread-p (thread)
-  "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))
+  "Return true if THREAD is one of SBCL's own threads." ("SB-THREAD" "THREAD-EPHEMERAL-P"))
 (define-internal thread-number
                  (thread)
-  "Return the operating system's number of THREAD, or 0 before THREAD runs."
+  "Return the operating system's id of THREAD, or 0 before THREAD runs."
   ("SB-THREAD" "THREAD-OS-TID")
                  0)
 (define-internal-variable compiler-lock
-  "The lock that a thread holds while it compiles."
+  "The mutex that a thread holds while it compiles."
   ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
-  "True in a thread that ends because the process exits." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
+  "True in a thread that is ending because the process exits." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal float-modes ()
   "Return the floating-point modes of this thread. They can be set with SETF. A new thread has the
 modes of the thread that makes it."
   ("SB-VM" "FLOATING-POINT-MODES"))
 (define-internal allow-signals ()
-  "Unblock the signals to the process, so that they reach this thread again."
+  "Unblock signals in this thread, so that signals to the process reach it again."
   ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
 (define-internal end-process
                  (code &rest options)
@@ -196,15 +201,16 @@ modes of the thread that makes it."
   ("SB-SYS" "OS-EXIT")
                  (sb-ext:exit :code code :abort t))
 (define-internal map-folder (function folder &rest options)
-  "Call FUNCTION with the pathname of each file and folder in FOLDER that OPTIONS select."
+  "Call FUNCTION with the pathname of each entry of FOLDER. OPTIONS, keyword arguments, select files
+or folders."
   ("SB-IMPL" "MAP-DIRECTORY"))
 (define-internal process-id () "Return the id of this process." ("SB-UNIX" "UNIX-GETPID")
   (parse-integer (first (last (pathname-directory (truename "/proc/self/"))))))
 (define-internal signal-process (process signal)
   "Send SIGNAL, a number, to the process with the id PROCESS." ("SB-UNIX" "UNIX-KILL"))
 (define-internal control-device (descriptor request place)
-  "Call ioctl(2) on the file DESCRIPTOR with the number REQUEST. The result is written to the
-address PLACE. Return true on success."
+  "Call ioctl(2) on the file DESCRIPTOR with the request number REQUEST. The result is written to
+the address PLACE. Return true on success."
   ("SB-UNIX" "UNIX-IOCTL"))
 (define-internal open-file (name flags mode)
   "Open the file NAME with FLAGS and MODE as for open(2). Return a file descriptor, or NIL on

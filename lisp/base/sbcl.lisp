@@ -12,35 +12,36 @@
 
 (defstruct (ability (:constructor make-ability (name without state)))
   "A feature of the agent that needs internals of SBCL.
-NAME, WITHOUT: its name, and text about the agent's behaviour without it.
+NAME, WITHOUT: its name, and a text about the agent's behaviour without it.
 STATE: :LEFT-OUT if the agent was compiled without it, :PROVEN if a probe has tried it, else NIL.
-CHECK: NIL, or a function without parameters that returns true if this process has it.
-MISSING: a list of texts that name internals not used, with the reasons."
+CHECK: NIL, or a function without parameters that returns true if this process has the ability.
+MISSING: a list of texts, each with the name of a missing internal and the reason."
   name without state (check nil) (missing '()))
 
-(sb-ext:defglobal **abilities** '() "All ABILITY structures, newest first.")
+(sb-ext:defglobal **abilities** '() "A list of all ABILITY structures, newest first.")
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *ability* "" "The name of the ability declared last: later declarations belong to it."))
 
 (defmacro where-compiled (&body definitions)
-  "Evaluate DEFINITIONS when the file is compiled. Leave them out of the fasl for the server, which
-loads faster without them. Keep them in fasls that ASDF makes, for compiling single files again."
+  "Evaluate DEFINITIONS when the file is compiled. Leave them out of the fasl that the server loads,
+so that it loads faster. Keep them in a fasl that ASDF makes, so that single files can be compiled
+later."
   `(eval-when (:compile-toplevel :execute
                ,@(unless (find-package "LIVE-LISP.BOOT") '(:load-toplevel)))
      ,@definitions))
 
 (where-compiled
-  (defvar *absent* '() "Our names for the internals that this SBCL does not have.")
+  (defvar *absent* '() "A list of the agent's names of the internals that this SBCL lacks.")
 
   (defun outcome (name)
-    "Return the value of the variable with the string NAME as name in internals.lisp, the file that
-runs the probes."
+    "Return the value of the variable NAME, a string, in LIVE-LISP.INTERNALS, the package of
+internals.lisp. That file runs the probes."
     (symbol-value (find-symbol name "LIVE-LISP.INTERNALS")))
 
   (defun left-out-names ()
-    "Return a list of the names of the abilities and internals that the agent must not use, from
-LIVE_LISP_WITHOUT, an environment variable with commas between names."
+    "Return a list of the names of the abilities and internals that the environment variable
+LIVE_LISP_WITHOUT excludes. Its value is a list of names with commas between them."
     (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
           for start = 0 then (1+ end)
           for end = (position #\, text :start start)
@@ -49,8 +50,8 @@ LIVE_LISP_WITHOUT, an environment variable with commas between names."
           while end))
 
   (defun why-left-out (name)
-    "Return text with the reason why the agent is compiled without the internal NAME, or without the
-ability being declared. Return NIL if it has both."
+    "Return a text with the reason why the agent is compiled without the internal NAME, or without
+the current *ABILITY*. Return NIL if it is compiled with both."
     (flet ((among (text)
              (if (member text (left-out-names) :test #'string-equal)
                  "left out"
@@ -58,8 +59,8 @@ ability being declared. Return NIL if it has both."
       (or (among "everything") (among *ability*) (among (string name)))))
 
   (defun ability-state-now (name)
-    "Return the state of the ability NAME, :LEFT-OUT, :PROVEN or NIL, for the agent that is being
-compiled."
+    "Return the state, :LEFT-OUT, :PROVEN or NIL, of the ability NAME, a string, for the agent that
+is being compiled."
     (cond ((why-left-out name) :left-out)
           ((member name (outcome "*PROVEN*") :test #'equal) :proven))))
 
@@ -69,8 +70,8 @@ compiled."
     (unless (why-left-out ability) `(progn ,@body))))
 
 (defmacro define-ability (name &key without)
-  "Declare the ability NAME, a string, to which the next declarations of internals belong. WITHOUT
-is text about the agent's behaviour without it."
+  "Declare the ability NAME, a string. The declarations of internals that follow belong to it.
+WITHOUT is a text about the agent's behaviour without the ability."
   (setf *ability* name)
   `(push (make-ability ,name ,without ,(ability-state-now name)) **abilities**))
 
@@ -79,19 +80,19 @@ is text about the agent's behaviour without it."
   (find name **abilities** :key #'ability-name :test #'string=))
 
 (defmacro define-check (form)
-  "Make FORM the check of the ability declared last. It is evaluated in each process, and returns
-true if the process has the ability."
+  "Define the check of the ability declared last. A process has the ability if FORM, evaluated in
+it, returns true."
   `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
 
 (defun note-missing (ability text)
-  "Record that the agent cannot use an internal of ABILITY. TEXT names the internal and, unless this
-SBCL has no such internal, gives the reason."
+  "Record in the ability named ABILITY that one of its internals is missing. TEXT names the
+internal, and says why the agent does not use it if SBCL has it."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "Return true if the agent lacks ABILITY, an ABILITY structure: it was compiled without it, or the
-check fails or, without a check, an internal is missing. But return NIL if a probe has tried ABILITY
-as a whole."
+  "Return true if the agent lacks ABILITY, an ABILITY structure. It lacks an ability that it was
+compiled without. It has one that a probe has tried as a whole. Otherwise the check of ABILITY
+decides, or without a check, whether an internal is missing."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)
@@ -106,8 +107,9 @@ declarations."
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
-  "Return a list of (NAME WITHOUT MISSING) lists, one for each ability that lacks an internal: its
-name, text about the agent's behaviour without it, and a list of texts about the missing internals."
+  "Return a list of (NAME WITHOUT MISSING) lists for the abilities that are absent or lack an
+internal: the name of the ability, a text about the agent's behaviour without it, and a list of
+texts about the missing internals."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
         when (or missing (lacking-p ability))
@@ -117,7 +119,8 @@ name, text about the agent's behaviour without it, and a list of texts about the
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defun internal-symbol (package name)
-    "Return the symbol NAME of PACKAGE (both strings), or NIL where there is none."
+    "Return the symbol NAME of PACKAGE (both strings). Return NIL if the package or the symbol does
+not exist."
     (let ((package (find-package package)))
       (and package (find-symbol name package))))
 
@@ -130,16 +133,17 @@ name, text about the agent's behaviour without it, and a list of texts about the
     (and symbol (sb-ext:valid-type-specifier-p symbol)))
 
   (defun first-internal (place test)
-    "Return the first symbol of PLACE for which the predicate TEST is true, or NIL. PLACE is a list
-of package names and symbol names in turn, such as (\"SB-C\" \"A\" \"SB-INT\" \"B\") for SB-C::A, or
-SB-INT::B in other versions of SBCL."
+    "Return the first symbol in PLACE that satisfies the predicate TEST, or NIL. PLACE is a list of
+package names and symbol names in turn: (\"SB-C\" \"A\" \"SB-INT\" \"B\") stands for SB-C::A or, in
+other versions of SBCL, SB-INT::B."
     (loop for (package name) on place by #'cddr
           for symbol = (internal-symbol package name)
           when (funcall test symbol) return symbol))
 
   (defun fallback-expansion (parameters arguments fallback)
-    "Return a form that evaluates ARGUMENTS, binds PARAMETERS to their values, and then evaluates
-FALLBACK."
+    "Return a form that binds PARAMETERS, a list of symbols, to the values of ARGUMENTS, a list of
+forms, and evaluates the form FALLBACK. If FALLBACK is NIL, the form evaluates ARGUMENTS and returns
+NIL."
     (if (null fallback)
         `(nothing ,@arguments)
         `(let ,(loop for parameter in parameters
@@ -150,14 +154,14 @@ FALLBACK."
 
 (where-compiled
   (defun used-internal (name place test)
-    "Return SBCL's symbol for NAME, the agent's name of an internal: the first of PLACE that
-satisfies the predicate TEST. Return NIL if there is none, or if the agent is compiled without
-NAME."
+    "Return SBCL's symbol for NAME, the agent's name of an internal: the first symbol in PLACE, a
+list as in FIRST-INTERNAL, that satisfies the predicate TEST. Return NIL if there is none, or if the
+agent is compiled without NAME."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
-    "Return NIL if SYMBOL, from USED-INTERNAL for NAME and PLACE, is not NIL. Else add NAME to
-*ABSENT*, and return a list of one form that records the internal as missing."
+    "Return NIL if SYMBOL, SBCL's symbol for the internal NAME, is not NIL. Otherwise add NAME to
+*ABSENT*, and return a list of one form that records the internal at PLACE as missing."
     (unless symbol
       (push name *absent*)
       `((note-missing ,*ability*
@@ -165,31 +169,31 @@ NAME."
                                (why-left-out name)))))))
 
 (defmacro define-here (name &body definitions)
-  "Export the symbol NAME, and evaluate DEFINITIONS where code is compiled."
+  "Export the symbol NAME and evaluate DEFINITIONS, both only when the file is compiled."
   `(where-compiled
      (export ',name)
      ,@definitions))
 
 (declaim (inline nothing (setf nothing)))
 (defun nothing (&rest arguments)
-  "Ignore ARGUMENTS and return NIL. Use this in place of an operator that SBCL lacks and that has no
-other fallback."
+  "Return NIL, and ignore ARGUMENTS. This replaces an operator that SBCL lacks and that has no other
+fallback."
   (declare (ignore arguments))
   nil)
 
 (defun (setf nothing) (value &rest arguments)
-  "Ignore ARGUMENTS, set nothing, and return VALUE."
+  "Return VALUE, and ignore ARGUMENTS. This replaces a setter that SBCL lacks."
   (declare (ignore arguments))
   value)
 
-;;; Macros that declare an internal of SBCL. Each takes NAME, our name for the internal, and exports
-;;; it; WHAT, its documentation; and PLACE, its names in SBCL, in the form that FIRST-INTERNAL
-;;; takes.
+;;; These macros declare an internal of SBCL. Each takes NAME, the agent's name for the internal,
+;;; and exports it. WHAT is the documentation. PLACE lists the names of the internal in SBCL, in the
+;;; form that FIRST-INTERNAL takes.
 
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
-  "Define the macro NAME with PARAMETERS and the documentation WHAT. It expands into a call of
-SBCL's operator at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"), or else into the form FALLBACK,
-which can use PARAMETERS except that after &REST."
+  "Define the macro NAME with PARAMETERS and the documentation WHAT. A call of it expands into a
+call of SBCL's operator at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If SBCL lacks the operator,
+the call expands into the form FALLBACK with PARAMETERS bound, except the parameter after &REST."
   (let ((operator (used-internal name place #'operator-p))
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))
@@ -203,9 +207,9 @@ which can use PARAMETERS except that after &REST."
        ,@(missing-form name operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
-  "Define NAME as a symbol macro, with the documentation WHAT, for SBCL's variable or constant at
-PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If there is none, or it is unbound, NAME expands into
-the form FALLBACK."
+  "Define the symbol macro NAME, with the documentation WHAT, for SBCL's variable or constant at
+PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). NAME expands into the form FALLBACK if SBCL lacks the
+variable or it is unbound."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -217,8 +221,8 @@ the form FALLBACK."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-place (name what (&rest place) &optional fallback)
-  "Define NAME, with the documentation WHAT, as another name for SBCL's symbol macro or alien
-variable at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If there is none, NAME expands into the
+  "Define the symbol macro NAME, with the documentation WHAT, for SBCL's symbol macro or alien
+variable at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If SBCL lacks it, NAME expands into the
 form FALLBACK."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
@@ -228,8 +232,8 @@ form FALLBACK."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-type (name what (&rest place))
-  "Define NAME, with the documentation WHAT, as a type: SBCL's type at PLACE, a list such
-as (\"SB-VM\" \"SYMBOL\"), or the empty type if there is none."
+  "Define the type NAME, with the documentation WHAT: SBCL's type at PLACE, a list such as
+(\"SB-VM\" \"SYMBOL\"), or the empty type if SBCL lacks it."
   (let ((symbol (used-internal name place #'type-p)))
     `(progn
        (define-here ,name)
@@ -249,13 +253,14 @@ list such as (\"SB-VM\" \"SYMBOL\"), or NIL if there is none."
 
 (where-compiled
   (defun runtime-name (name there)
-    "Return THERE, the name of a function or variable of the runtime, if the runtime has it and the
-agent uses it as our NAME. Else return NIL."
+    "Return THERE, the name of a function or variable of the C runtime, or NIL if the runtime lacks
+it or the agent is compiled without NAME, the agent's name for it."
     (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)
-  "Define NAME as a symbol macro, with the documentation WHAT, for the variable VARIABLE of the C
-runtime, of the alien type TYPE. Without such a variable, NAME is NIL, and setting it does nothing."
+  "Define the symbol macro NAME, with the documentation WHAT, for VARIABLE, the name of a variable
+of the C runtime with the alien type TYPE. If the runtime lacks it, NAME has the value NIL, and
+setting NAME does nothing."
   (let ((there (runtime-name name variable)))
     `(progn
        (define-here ,name
@@ -264,9 +269,9 @@ runtime, of the alien type TYPE. Without such a variable, NAME is NIL, and setti
        ,@(missing-form name there (list "runtime" variable)))))
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
-  "Define NAME as a macro, with the documentation WHAT, that calls FUNCTION of the C runtime, which
-returns nothing. Without it, the macro only evaluates its arguments. PARAMETERS are (NAME
-ALIEN-TYPE) lists."
+  "Define the macro NAME, with the documentation WHAT. It calls FUNCTION, the name of a function of
+the C runtime that returns nothing. PARAMETERS lists (NAME ALIEN-TYPE) lists. If the runtime lacks
+the function, the macro only evaluates its arguments."
   (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name
@@ -284,18 +289,18 @@ ALIEN-TYPE) lists."
 ;;; looked up when they are used.
 
 (defmacro define-late-internal (name what (&rest place))
-  "Define the function NAME without parameters, with the documentation WHAT. It returns SBCL's
-operator at PLACE, as for DEFINE-INTERNAL, or NIL while there is none."
+  "Define the function NAME, without parameters and with the documentation WHAT. It returns SBCL's
+operator at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"), or NIL while SBCL has none."
   `(progn
      (defun ,name () ,what ,(unless (why-left-out name) `(first-internal ',place #'operator-p)))
      (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))
      ,@(missing-form name (not (why-left-out name)) place)))
 
 (defun contrib-symbol (package name)
-  "Return the symbol NAME of PACKAGE (both strings), or NIL while there is none."
+  "Return the symbol NAME of PACKAGE (both strings). Return NIL while they do not exist."
   (internal-symbol package name))
 
 (defun contrib-function (package name)
-  "Return the symbol NAME of PACKAGE (both strings) when it names a function, else NIL."
+  "Return the symbol NAME of PACKAGE (both strings) if it names an operator. Otherwise return NIL."
   (let ((symbol (internal-symbol package name)))
     (and (operator-p symbol) symbol)))

@@ -15,18 +15,19 @@
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defun json-key (symbol)
-    "Return the JSON key of the parameter or member SYMBOL: formNumber for FORM-NUMBER."
+    "Return the JSON key of SYMBOL, the name of a parameter or member: \"formNumber\" for
+FORM-NUMBER."
     (let ((words (string-capitalize (symbol-name symbol))))
       (setf (char words 0) (char-downcase (char words 0)))
       (remove #\- words)))
 
   (defun type-key (symbol)
-    "Return the name of the type SYMBOL on the server: TestResult for TEST-RESULT."
+    "Return the name that the type SYMBOL has on the server: \"TestResult\" for TEST-RESULT."
     (remove #\- (string-capitalize (symbol-name symbol))))
 
   (defun wire-type (type)
-    "Return TYPE, a type in a declaration, with keywords in place of operators such as LIST and
-STRING, and strings in place of the names of other types."
+    "Return TYPE, a type as in DEFINE-SHAPE, in the form that FITS-P takes: symbols such as STRING
+and LIST become keywords, and names of other types become strings."
     (flet ((kept (name) (intern (symbol-name name) "KEYWORD")))
       (cond ((atom type)
              (if (member type '("STRING" "INTEGER" "REAL" "BOOLEAN" "NULL" "ANYTHING" "&OPTIONAL")
@@ -40,35 +41,38 @@ STRING, and strings in place of the names of other types."
                          (mapcar #'wire-type (rest type))))))))
 
   (defun wire-member (member)
-    "Return a list (KEY TYPE OPTIONAL WORDS) for MEMBER, a list (NAME TYPE [:OPTIONAL] [WORDS]): its
-JSON key, its type from WIRE-TYPE, true if it is optional, and the words about it, or NIL."
+    "Return a list (KEY TYPE OPTIONAL WORDS) for MEMBER, a list (NAME TYPE [:OPTIONAL] [WORDS]). KEY
+is the JSON key, TYPE the result of WIRE-TYPE, OPTIONAL true for an optional member, and WORDS the
+description or NIL."
     (destructuring-bind (name type &rest more) member
       (list (json-key name) (wire-type type) (eq (first more) :optional)
             (find-if #'stringp more)))))
 
 (defvar *wire-types* (make-hash-table :test 'equal)
-  "A hash table from names of types, as on the server, to lists (TYPE WORDS PARENTS). PARENTS lists
-the names of the shapes whose members an object has too.")
+  "A hash table from names of types on the server, strings, to lists (TYPE WORDS PARENTS). TYPE is a
+result of WIRE-TYPE, and WORDS a description. PARENTS lists the names of shapes whose members an
+object of the type has too.")
 
 (defmacro define-shape (name (&rest parents) documentation &body members)
-  "Declare NAME, with DOCUMENTATION, as the type of JSON objects with MEMBERS, lists (NAME TYPE
-[:OPTIONAL] [WORDS]), and with the members of the shapes PARENTS, which MEMBERS can narrow."
+  "Declare NAME, with the string DOCUMENTATION, as a type of JSON objects. Such an object has
+MEMBERS, lists (NAME TYPE [:OPTIONAL] [WORDS]), and the members of the shapes PARENTS. A member in
+MEMBERS can narrow the type of the same member in PARENTS."
   `(setf (gethash ,(type-key name) *wire-types*)
          '((:object ,@(mapcar #'wire-member members)) ,documentation
            ,(mapcar #'type-key parents))))
 
 (defmacro define-wire-type (name type documentation)
-  "Declare NAME as another name of TYPE."
+  "Declare NAME, with the string DOCUMENTATION, as another name of the wire type TYPE."
   `(setf (gethash ,(type-key name) *wire-types*) '(,(wire-type type) ,documentation ())))
 
 (defun whole-number (value)
-  "Return VALUE. If it is a float without a fraction, return an integer: the server writes large
-integers with an exponent."
+  "Return VALUE, or an integer if VALUE is a float without a fraction. The server writes large
+integers with an exponent, so the agent reads them as floats."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun fits-tuple-p (values types)
-  "Return true if VALUES, a list, has an element of each of TYPES. Those after the symbol &OPTIONAL
-in TYPES may be absent."
+  "Return true if VALUES, a list, fits TYPES, a list of types from WIRE-TYPE: each value is of the
+type at its position. Values for the types after :&OPTIONAL may be missing."
   (loop with optional = nil
         for type in types
         do (cond ((eq type :&optional) (setf optional t))
@@ -77,23 +81,23 @@ in TYPES may be absent."
         finally (return (null values))))
 
 (defun shape-members (name)
-  "Return a list of the members of the shape NAME and its parents, each a list (KEY TYPE OPTIONAL
-WORDS) from WIRE-MEMBER."
+  "Return a list of the members of the shape NAME, a string, and of its parents. Each member is a
+list (KEY TYPE OPTIONAL WORDS) from WIRE-MEMBER."
   (destructuring-bind (type words parents) (gethash name *wire-types*)
     (declare (ignore words))
     (append (rest type) (mapcan (lambda (parent) (copy-list (shape-members parent))) parents))))
 
 (defun fits-members-p (value members)
-  "Return true if VALUE is a hash table with MEMBERS, a list of lists (KEY TYPE OPTIONAL WORDS) from
-WIRE-MEMBER."
+  "Return true if VALUE is a hash table that fits MEMBERS, a list of lists (KEY TYPE OPTIONAL WORDS)
+from WIRE-MEMBER: each member has its type, or is optional and absent."
   (and (hash-table-p value)
        (loop for (key type optional) in members
              for found = (gethash key value)
              always (or (and optional (null found)) (fits-p found type)))))
 
 (defun fits-p (value type)
-  "Return true if VALUE, read from JSON, is of TYPE, a list or symbol from WIRE-TYPE. NIL in VALUE
-stands for null, false or an empty array."
+  "Return true if VALUE, read from JSON, is of TYPE, a result of WIRE-TYPE. NIL as VALUE is null,
+false or an empty array."
   (destructuring-bind (kind . parts) (if (listp type) type (list type))
     (case kind
       (:anything t)
@@ -117,7 +121,7 @@ stands for null, false or an empty array."
                (fits-p value named)))))))
 
 (defun wire-type-text (type)
-  "Return TYPE, a list or symbol from WIRE-TYPE, as text for an error, such as (list string)."
+  "Return TYPE, a result of WIRE-TYPE, as text for an error message, such as (list string)."
   (cond ((stringp type) type)
         ((symbolp type) (string-downcase type))
         ((eq (first type) :member) (format nil "~{~S~^ or ~}" (rest type)))

@@ -4,17 +4,17 @@
 (in-package "LIVE-LISP.BASE")
 
 (defun thread-word (slot)
-  "Return two values: the address of this thread's structure, and the word in its slot number SLOT.
-Return NIL when they are unknown."
+  "Return two values for this thread: the address of its structure in SBCL's runtime, and the word
+in the slot with index SLOT of that structure. Return NIL if this SBCL does not give the address."
   (when this-slot
     (let ((thread (thread-slot this-slot)))
       (when (plusp (sb-sys:sap-int thread))
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last pages of this thread's stacks, as SBCL does only in the main thread. The image
-then ends, instead of a stack that grows unnoticed into another thread's memory while its guard page
-is unprotected."
+  "Protect the last page of each stack of this thread. SBCL does so only in the main thread. While
+the guard page before it is unprotected, a stack could otherwise grow into the memory of another
+thread. With the protection, the image ends instead."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)
@@ -29,28 +29,28 @@ stack grows down to this address."
       (and thread start))))
 
 (defun stack-left ()
-  "Return the number of octets left of this thread's stack, or NIL when the number is unknown."
+  "Return the number of octets of this thread's stack that are still free, or NIL if it is unknown."
   (let ((start (stack-start)))
     (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 
 (defun far-from-guard-p ()
-  "Return true if this thread's stack has more room left than 8 guard pages take. Nearer to the end,
-a cleanup form may be running on the exhausted stack, and resetting the guard page would overwrite
-its data."
+  "Return true if more than 8 guard pages of this thread's stack are unused. Nearer to its end, a
+cleanup form may be running on the exhausted stack, and resetting the guard page would overwrite its
+data."
   (let ((left (stack-left)))
     (and left (> left (* 8 guard-octets)))))
 
 (defun protect-stack-again ()
-  "Protect the guard page of this thread's stack if SBCL left it unprotected after a stack
-exhaustion. Else a later thread with the same stack would end the image by exhausting it."
+  "Protect the guard page of this thread's stack again if SBCL left it unprotected after a stack
+exhaustion. Otherwise, a later thread with the same stack that exhausts it would end the image."
   (when (and state-slot (far-from-guard-p))
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))
         (reset-guard-page thread)))))
 
 (defun clear-stack ()
-  "Write zeros to the unused part of this thread's stack, since the garbage collector would keep
-objects to which old words there point. SBCL's SCRUB-CONTROL-STACK stops at the first 4 KB of
+  "Write zeros to the unused part of this thread's stack. Old words there can point to objects,
+which the garbage collector would then keep. SBCL's SCRUB-CONTROL-STACK stops at the first 4 KB of
 zeros."
   (when (far-from-guard-p)
     (let* ((stack (stack-pointer))
@@ -63,6 +63,6 @@ zeros."
               do (setf (sb-sys:sap-ref-word stack offset) 0)))))
 
 (defun scrub-stack ()
-  "Clear the part of this thread's stack that was used last. This is quick enough for the end of
-each thread."
+  "Clear the part of this thread's stack that was used last. Unlike CLEAR-STACK, this is fast enough
+for the end of each thread."
   (sb-sys:scrub-control-stack))

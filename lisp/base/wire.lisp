@@ -5,37 +5,38 @@
 (in-package "LIVE-LISP.BASE")
 
 (defconstant +protocol-version+ 3
-  "The version of the wire protocol. It is raised whenever the meaning of a message changes.")
+  "The version of the wire protocol. A change in the meaning of any message raises it.")
 
 (defconstant +frame-limit+ (* 64 1024 1024)
-  "The largest number of octets in a frame. A longer frame means that the sender is broken.")
+  "The largest number of octets in a frame. RECEIVE signals an error for a longer frame, because its
+sender must be faulty.")
 
 (defstruct (channel (:constructor make-channel (in out)))
   "A connection to a server.
 IN, OUT: binary streams. OUT is NIL when the channel is closed.
 LOCK: the mutex that a thread holds while it writes a frame.
-LEFT: a list of buffers with frames that are still to be sent, newest first. The reader thread
-leaves its frames there when another thread is sending.
+LEFT: a list of buffers with frames that are still to be sent, newest first. The reader thread puts
+its frames there instead of waiting for another thread that is sending.
 FEATURES: the list of features that was sent last."
   in out (lock (sb-thread:make-mutex :name "live-lisp send")) (left '()) (features '()))
 
 (defvar *channel* (make-channel nil nil)
-  "The channel to the server for which this thread runs a job, or receives messages. In an image
-that the server started, all threads have the same. The first value is a closed channel.")
+  "The channel to the server for which this thread runs a job or receives messages. In an image that
+the server started, all threads have the same channel. The initial value is a closed channel.")
 
 (sb-ext:defglobal **channels** '() "The list of the open channels.")
 
 (defvar *reading* nil
-  "True in the reader thread. This thread receives all messages, so it must not wait for the answer
-to one.")
+  "True in a thread that receives messages, the reader thread. It must not wait for the answer to a
+message, because only it could receive that answer.")
 
 (defun end-image (code)
   "End the process at once, with the exit code CODE."
   (end-process code :abort t))
 
 (sb-ext:defglobal **on-peer-gone** 'end-image
-  "A function of one argument, an exit code, which is called when the server is gone. In an image
-that the server started, it ends the image.")
+  "A function of one argument, an exit code. WRITE-FRAME calls it when the server is gone. In an
+image that the server started, it ends the image.")
 
 (defun open-channel (in &key (out in) silence)
   "Return a new channel that receives from the file descriptor IN and sends to OUT. SILENCE is NIL,
@@ -48,7 +49,8 @@ or the number of seconds without a message after which RECEIVE signals an error.
       channel)))
 
 (defun close-channel (channel)
-  "Close CHANNEL in both directions: then SEND-FRAME sends nothing there, and RECEIVE returns NIL."
+  "Close CHANNEL in both directions. Afterwards SEND-FRAME sends nothing on it, and RECEIVE returns
+NIL."
   ;; Another thread can open a channel meanwhile.
   (sb-ext:atomic-update (symbol-value '**channels**) (lambda (open) (remove channel open)))
   (sb-thread:with-mutex ((channel-lock channel))
@@ -60,7 +62,7 @@ or the number of seconds without a message after which RECEIVE signals an error.
          (sb-sys:fd-stream-fd out) 2)))))
 
 (defun frame-octets (message)
-  "Return a buffer with the frame of MESSAGE, a JSON object."
+  "Return a buffer with the frame of MESSAGE, a JSON object: its length and its text."
   (let ((buffer (make-buffer)))
     (reserve buffer 4)
     (setf (buffer-fill buffer) 4)
@@ -71,7 +73,8 @@ or the number of seconds without a message after which RECEIVE signals an error.
     buffer))
 
 (defun write-frame (buffer channel)
-  "Write the frame in BUFFER to CHANNEL. The caller must hold the lock of CHANNEL."
+  "Write the frame in BUFFER to CHANNEL, if it is open. The caller must hold the lock of CHANNEL. If
+the server is gone, call **ON-PEER-GONE** with 3."
   (handler-case
       (let ((out (channel-out channel)))
         (when out
@@ -80,14 +83,15 @@ or the number of seconds without a message after which RECEIVE signals an error.
     (stream-error () (funcall **on-peer-gone** 3))))
 
 (defun take-left-frames (channel)
-  "Empty the list LEFT of CHANNEL, and return a list of its buffers, oldest first."
+  "Set the slot LEFT of CHANNEL to NIL, and return a list of the buffers that were in it, oldest
+first."
   (loop for frames = (channel-left channel)
         when (eq frames (sb-ext:compare-and-swap (channel-left channel) frames '()))
           return (reverse frames)))
 
 (defun send-left-frames (channel)
-  "Send the frames in the list LEFT of CHANNEL, unless another thread is sending, which then calls
-this function itself."
+  "Send the frames in the list LEFT of CHANNEL. If another thread is sending, do nothing, because
+that thread calls this function afterwards."
   (loop while (and (channel-left channel)
                    (sb-thread:with-mutex ((channel-lock channel) :wait-p nil)
                      (dolist (buffer (take-left-frames channel) t)
@@ -96,8 +100,8 @@ this function itself."
 (defun send-frame (buffer)
   "Send the frame in BUFFER on *CHANNEL*. Interrupts wait until the whole frame is sent. If the
 server is gone, call **ON-PEER-GONE** with 3. If the channel is closed, send nothing. The reader
-thread never waits for other threads that send, because it must continue to read: a server that is
-sending something may read nothing from those threads until this is read."
+thread never waits for other threads that send: the server may be waiting to send a message itself,
+and only the reader thread can receive it."
   (let ((channel *channel*))
     (sb-sys:without-interrupts
       (if *reading*
@@ -106,11 +110,11 @@ sending something may read nothing from those threads until this is read."
       (send-left-frames channel))))
 
 (defconstant +unread-output+ #x5411
-  "The number of SIOCOUTQ on Linux, the ioctl that returns how many sent octets are not read yet.")
+  "The number of SIOCOUTQ on Linux, the ioctl for the number of sent octets that are not read yet.")
 
 (defun unread-octets ()
   "Return the number of sent octets that the server has not read yet. Return 0 if *CHANNEL* is
-closed, and on systems that do not report the number."
+closed, or if the system does not report the number."
   #+linux
   (let ((out (channel-out *channel*))
         (count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
@@ -123,8 +127,8 @@ closed, and on systems that do not report the number."
   #-linux 0)
 
 (defun wait-until-read ()
-  "Wait until the server has read everything that was sent, at most half a second. If the process
-ended before, the server could lose the rest."
+  "Wait until the server has read all that was sent, for at most half a second. If the process ended
+sooner, the unread part could be lost."
   (loop repeat 100
         until (zerop (unread-octets))
         do (sleep 0.005)))

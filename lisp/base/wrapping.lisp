@@ -6,8 +6,8 @@
 (in-package "LIVE-LISP.BASE")
 
 (defstruct (wrapper (:constructor make-wrapper (key function)))
-  "A wrapper of a function. KEY identifies it. FUNCTION takes the wrapped function and its
-arguments."
+  "A wrapper of a function. KEY identifies it. FUNCTION is called with the wrapped function and the
+arguments of the call."
   key function)
 
 (sb-ext:defglobal **wrappers** (make-hash-table :test 'equal :synchronized t)
@@ -15,7 +15,7 @@ arguments."
 first.")
 
 (sb-ext:defglobal **wrapping** (sb-thread:make-mutex :name "live-lisp wrapping")
-  "A lock that a thread holds while it changes **WRAPPERS** or wraps or unwraps a function.")
+  "The mutex that a thread holds while it changes **WRAPPERS**, or wraps or unwraps a function.")
 
 (defmacro while-wrapping (&body body)
   "Evaluate BODY, which wraps or unwraps functions, without interrupts and in one thread at a time.
@@ -25,15 +25,16 @@ that the other has removed."
      (sb-thread:with-recursive-lock (**wrapping**) ,@body)))
 
 (defun wrap (name key function)
-  "Wrap the function NAME, so that a call of it calls FUNCTION with the original function and the
-arguments. KEY identifies the wrapper, which stays when the program replaces the function."
+  "Wrap the function NAME: each call of NAME calls FUNCTION with the original function and the
+arguments. KEY identifies the wrapper. The wrapper stays when the program sets another function
+under NAME."
   (while-wrapping
     (setf (gethash name **wrappers**)
           (append (gethash name **wrappers**) (list (make-wrapper key function))))
     (encapsulate name key function)))
 
 (defun unwrap (name key)
-  "Remove the wrapper KEY from the function NAME, which may no longer exist."
+  "Remove the wrapper with KEY from the function NAME. NAME may no longer have a function."
   (while-wrapping
     (unless (setf (gethash name **wrappers**) (remove key (gethash name **wrappers**)
                                                     :key #'wrapper-key))
@@ -41,14 +42,14 @@ arguments. KEY identifies the wrapper, which stays when the program replaces the
     (handler-case (unencapsulate name key) ((or type-error undefined-function) () nil))))
 
 (defun unwrap-all ()
-  "Remove the wrappers of all functions."
+  "Remove all wrappers in **WRAPPERS** from their functions."
   (loop for (name . wrappers) in (loop for name being the hash-keys of **wrappers**
                                          using (hash-value wrappers)
                                        collect (cons name wrappers))
         do (dolist (wrapper wrappers) (unwrap name (wrapper-key wrapper)))))
 
 (defun program-wrapped-p (name)
-  "Return true if NAME is a symbol whose ordinary function the program has wrapped by
+  "Return true if NAME is a symbol with a function that the program has wrapped by
 SB-INT:ENCAPSULATE."
   (let ((function (and (symbolp name) (fboundp name) (symbol-function name))))
     (and function
@@ -56,7 +57,7 @@ SB-INT:ENCAPSULATE."
          (not (eq function (inner-function function))))))
 
 (defun wrap-again (name wrappers)
-  "Wrap the function NAME in WRAPPERS, a list of WRAPPER structures, again, except those that UNWRAP
+  "Wrap the function NAME again in WRAPPERS, a list of WRAPPER structures. Skip wrappers that UNWRAP
 has removed meanwhile. Do nothing if NAME has no function."
   (while-wrapping
     (dolist (wrapper wrappers)
@@ -65,9 +66,9 @@ has removed meanwhile. Do nothing if NAME has no function."
           (undefined-function () nil))))))
 
 (defun function-set (set function name)
-  "Hook: call SET, the original setter, to make FUNCTION the function NAME, and return FUNCTION.
-Unwrap FUNCTION if it is a wrapper. If NAME is wrapped, make a new wrapper, so that one saved by the
-program keeps its function."
+  "Hook: SET is the setter of FDEFINITION or SYMBOL-FUNCTION. Set the function of NAME to FUNCTION,
+and return FUNCTION. If NAME is wrapped, set FUNCTION without its wrappers, then wrap it in new
+ones. A wrapper that the program saved before keeps the function inside it."
   (let ((wrappers (gethash name **wrappers**)))
     (if (null wrappers)
         (funcall set function name)
@@ -84,6 +85,6 @@ program keeps its function."
 (define-hook (setf symbol-function) function-set)
 
 (defun listen-for-functions ()
-  "Install the hooks of FUNCTION-SET, so that the program can replace wrapped functions from now
-on."
+  "Install the hooks of FUNCTION-SET, so that wrappers stay when the program replaces a wrapped
+function."
   (install-hooks 'function-set))

@@ -36,8 +36,9 @@
    "True when the thread that had the error, a thread of the program, now continues."))
 
 (defun look-in-thread (id name function arguments)
-  "Begin request ID of the operation NAME: call FUNCTION in the thread stopped at a held error.
-ARGUMENTS, a hash table, has the number of the error. FUNCTION returns a plist of answer members."
+  "Begin the request with the id ID for the operation NAME: call FUNCTION in the thread that is
+stopped at a held error. ARGUMENTS, a hash table, contains the number of the error. FUNCTION returns
+a plist of answer members."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))
@@ -51,9 +52,10 @@ ARGUMENTS, a hash table, has the number of the error. FUNCTION returns a plist o
                                                                     (run-job job function)))))))))
 
 (defun left-by (held)
-  "Return a function of a job for its slot LEAVING: the job runs a form in the thread of HELD, a
-HELD structure. After a non-local exit of the form ended the stop, it gives the job's request the
-next answer of the stopped job, or the answer that the thread continues."
+  "Return a function for the slot LEAVING of a job that runs a form in the thread of HELD, a HELD
+structure. It is called with that job after a non-local exit of the form has ended the stop. It
+gives the request of that job the next answer of the stopped job, or in a thread of the program an
+answer that the thread continues."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -66,9 +68,9 @@ next answer of the stopped job, or the answer that the thread continues."
 ;;; Continuing from a held error, at which a thread is stopped for debugging
 
 (defun go-on-in-thread (id name function arguments)
-  "Begin request ID of the operation NAME: make a thread that is stopped at a held error continue.
-ARGUMENTS, a hash table, has the number of the error, and says how to continue, as for GO-ON.
-FUNCTION, the body of the operation, does nothing and is not called."
+  "Begin the request with the id ID for the operation NAME: make a thread that is stopped at a held
+error continue. ARGUMENTS, a hash table, contains the number of the error and the way to continue,
+which GO-ON reads. FUNCTION, the body of the operation, is not called."
   (declare (ignore function))
   (begin-for-held id name arguments
                   (lambda (held)
@@ -79,9 +81,9 @@ FUNCTION, the body of the operation, does nothing and is not called."
                       (command-held held (lambda () (go-on held job arguments)))))))
 
 (defun take-over-job (held id follow)
-  "Give the job that the held error HELD has stopped to request ID, so that this request gets the
-job's next answer. The job's own request was answered already. If FOLLOW is true, the server takes
-the output of the job in parts. Return the job."
+  "Give the job that is stopped at HELD, a HELD structure, the id ID of a new request, so that this
+request gets the next answer of the job. The first request of the job was answered already. If
+FOLLOW is true, the server takes the output of the job in parts. Return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
     (when follow (follow (job-output job)))
@@ -95,8 +97,8 @@ the output of the job in parts. Return the job."
     job))
 
 (defun make-follower (held id name)
-  "Return a job for request ID of the operation NAME that runs nothing. It only reports how the
-thread of HELD, a HELD structure in a thread of the program, continues."
+  "Return a new job, which runs nothing, for the request with the id ID of the operation NAME. The
+job only reports how the thread of HELD, a HELD structure in a thread of the program, continues."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -105,9 +107,9 @@ thread of HELD, a HELD structure in a thread of the program, continues."
     job))
 
 (defun go-on (held job arguments)
-  "Make the thread of HELD, a HELD structure, continue as ARGUMENTS, a hash table from a request,
-says. JOB is the job of the request. Return only after a failure, when JOB was answered with the
-reason."
+  "Make the thread of HELD, a HELD structure, continue. ARGUMENTS, the hash table of a request,
+contains the way to continue. JOB is the job of the request. Return only after a failure: then JOB
+was answered with the reason."
   (let ((*hold-seconds* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         (*held* nil)
         (*break-on-signals* *program-breaks*)
@@ -119,8 +121,9 @@ reason."
           (t (return-from-held held job number)))))
 
 (defun end-held (held job)
-  "Stop holding HELD, a HELD structure, for the request of JOB, and abort the stopped call. But in a
-thread of the program, or if handlers of the program have not run yet, just continue."
+  "Stop holding HELD, a HELD structure, for the request of JOB, and abort the stopped call. In a
+thread of the program, or if handlers of the program have not run yet, let the call continue
+instead."
   (setf (held-end held) "it was ended")
   (cond ((or (job-follows job) (held-signalled held))
          (follow-no-more job)
@@ -128,23 +131,24 @@ thread of the program, or if handlers of the program have not run yet, just cont
         (t (throw job (list "aborted" t)))))
 
 (defun follow-no-more (job)
-  "If JOB only reports how a thread of the program continues, answer its request that this thread
-has continued, and end JOB."
+  "If JOB only reports how a thread of the program continues, answer its request that the thread has
+continued, and end JOB."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))
 
 (defun refuse (held job &rest members)
-  "Answer the request of JOB with a JSON object of the plist MEMBERS: the reason why the thread of
-HELD, a HELD structure, does not continue as requested. The error stays held."
+  "Answer the request of JOB with a JSON object of MEMBERS, a plist: the reason why the thread of
+HELD, a HELD structure, does not continue in the requested way. The error stays held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 
 ;;; Continuing by a restart
 
 (defun invoke-held-restart (held job name)
-  "Invoke the restart with NAME, a text, to continue from HELD, a HELD structure, for the request of
-JOB. Pass it the values evaluated for this request, if any."
+  "Invoke the restart called NAME, a text, for the request of JOB, so that the thread of HELD, a
+HELD structure, continues. Pass the restart the values that were evaluated for it, if there are
+any."
   (destructuring-bind (&optional restart found report) (named-restart held name)
     (declare (ignore report))
     (let ((values (mapcar #'first (shiftf (held-values held) '()))))
@@ -164,8 +168,8 @@ JOB. Pass it the values evaluated for this request, if any."
              (unless (job-follows job) (refuse held job "returned" found)))))))
 
 (defun named-restart (held name)
-  "Return a list (RESTART NAME REPORT) for the restart of HELD, a HELD structure, with NAME, or NIL.
-NAME is a text: the number of a restart in an answer, or the name of any restart."
+  "Return a list (RESTART NAME REPORT) for the restart of HELD, a HELD structure, that NAME means,
+or NIL. NAME is a text: the number of a restart in an answer, or the name of any restart."
   (let ((number (number-in name)))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
@@ -177,8 +181,8 @@ NAME is a text: the number of a restart in an answer, or the name of any restart
 ;;; Continuing from a frame
 
 (defun retry-held (held job number)
-  "As JOB requests, make the call of frame NUMBER of the held error HELD again. If NUMBER is NIL,
-evaluate the current form again."
+  "Make the call of the frame with NUMBER of HELD, a HELD structure, again, for the request of JOB.
+If NUMBER is NIL, evaluate the current form again."
   (let ((frame (frame-numbered held number)))
     (cond ((and (null number) (form-again-p job))
            (setf (held-end held) "its form was evaluated again")
@@ -193,8 +197,8 @@ evaluate the current form again."
                         "form" (form-again-p job))))))))
 
 (defun return-from-held (held job number)
-  "As JOB requests, make frame NUMBER of the held error HELD return the values that were evaluated
-for this. If NUMBER is NIL, use the newest frame that belongs to the program."
+  "Make the frame with NUMBER of HELD, a HELD structure, return the values that were evaluated for
+it, for the request of JOB. If NUMBER is NIL, use the newest frame of the program."
   (let* ((number (or number (position (default-frame held) (held-frames held))))
          (frame (frame-numbered held number))
          (values (first (shiftf (held-values held) '()))))
@@ -206,15 +210,15 @@ for this. If NUMBER is NIL, use the newest frame that belongs to the program."
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun leave-held-frame (held job number function how)
-  "Unwind the stack to frame NUMBER of HELD, a HELD structure, and return the values of FUNCTION
-from this frame, for the request of JOB. HOW is text that completes \"its frame NUMBER ...\" for
-later answers."
+  "Unwind the stack to the frame with NUMBER of HELD, a HELD structure, and return the values of
+FUNCTION from this frame, for the request of JOB. HOW is a text that completes \"its frame NUMBER
+...\" in later answers."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
 (defun following (job function)
-  "Return FUNCTION or, if JOB only reports how a thread of the program continues, a function that
-calls FUNCTION and answers the request of JOB with its values."
+  "Return FUNCTION. But if JOB only reports how a thread of the program continues, return a function
+that calls FUNCTION and answers the request of JOB with its values."
   (if (job-follows job)
       (lambda ()
         (let ((values '()) (*follower* job))
@@ -226,21 +230,22 @@ calls FUNCTION and answers the request of JOB with its values."
       function))
 
 (defun form-again-p (job)
-  "Return true if JOB is evaluating forms, so that the current form can be evaluated again."
+  "Return true if the current form of JOB can be evaluated again, because JOB performs the operation
+evaluate."
   (and (string= (job-operation job) "evaluate") (not (job-follows job))))
 
 (defun frame-numbered (held number)
-  "Return the frame of the held error HELD that answers show with NUMBER, or NIL."
+  "Return the frame of HELD, a HELD structure, that has NUMBER in answers, or NIL."
   (and (integerp number) (<= 0 number) (nth number (held-frames held))))
 
 (defun default-frame (held)
-  "Return the newest frame of the held error HELD that belongs to the program. If there is none,
+  "Return the newest frame of HELD, a HELD structure, that belongs to the program. If there is none,
 return the newest frame."
   (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
 
 (defun nearest-frame (held number)
-  "Return the number of the first frame of the held error HELD, from frame NUMBER on, whose call can
-be made again. Return NIL if there is none."
+  "Return the number of the first frame of HELD, a HELD structure, from NUMBER on, whose call can be
+made again. Return NIL if there is none."
   (loop for frame in (nthcdr number (held-frames held))
         for index from number
         when (frame-call-again frame) return index))
@@ -248,16 +253,16 @@ be made again. Return NIL if there is none."
 ;;; Reserving a held error, and giving its thread a command
 
 (defun begin-for-held (id name arguments begin)
-  "Reserve the held error whose number is in ARGUMENTS, a hash table, and call the function BEGIN
-with its HELD structure, for request ID of the operation NAME. If it is not held, or in use by
-another request, answer with this reason."
+  "Reserve the held error whose number is in ARGUMENTS, a hash table, for the request with the id ID
+of the operation NAME. Then call BEGIN with the HELD structure. If the error is not held, or in use
+by another request, answer with this reason instead."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)
         (start-job id name (lambda () (list "value" (why-not-there number)))))))
 
 (defun why-not-there (number)
-  "Return a JSON object with the reason why the caller cannot use the held error NUMBER: another
+  "Return a JSON object with the reason why a request cannot use the held error with NUMBER: another
 request uses it, another server holds it, or it is not held."
   (let* ((held (held-numbered number))
          (foreign (and (null held) (find (number-shown-as number) **held** :key #'held-number))))
@@ -269,8 +274,8 @@ request uses it, another server holds it, or it is not held."
 ;;; The end of the session
 
 (defun release-held ()
-  "Let the threads of the program that this session holds continue. The end of the session ends its
-calls in another way."
+  "Let the threads of the program that are stopped at errors of this session continue. Leave the
+calls of the session, which its end interrupts in another way."
   (dolist (held (held-in-session))
     (unless (held-job held)
       ;; If a request still uses the error, the thread continues after this request.

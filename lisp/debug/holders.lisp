@@ -1,34 +1,34 @@
-;;;; The operation holders: finds what keeps an object alive. WALK goes through all objects that the
-;;;; program can reach, the nearest first, and PATH-TO returns the way to one of them. Nothing here
-;;;; looks at the memory of other threads or walks the heap, so other threads continue meanwhile.
-;;;; What the agent itself refers to is never reached: its symbols are no roots, and its structures
-;;;; are not looked into.
+;;;; Finds the references that keep an object alive, for the operation inspect. A WALK visits all
+;;;; objects that the program can reach, the nearest first, and PATH-TO returns the path to one of
+;;;; them. Nothing here reads the memory of other threads or walks the heap, so other threads
+;;;; continue meanwhile. References of the agent itself are not followed: its symbols are no roots,
+;;;; and the walk does not enter its structures.
 
 (in-package "LIVE-LISP.DEBUG")
 
-(defparameter *walk-limit* 3000000 "The maximum number of objects to go through.")
+(defparameter *walk-limit* 3000000 "The largest number of objects that a walk visits.")
 
 (defun walk-object-limit ()
-  "Return the maximum number of objects that a walk can visit with the free room of the heap."
-  ;; Each object takes about 90 octets of a table while that grows.
+  "Return the largest number of objects that a walk can visit with the free room of the heap."
+  ;; The hash table of a walk takes about 90 octets for each object while it grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
-  "A place in which the thread named THREAD refers to objects: its binding of SYMBOL or, if SYMBOL
-is NIL, its stack."
+  "A root of a walk in the thread with the name THREAD. If SYMBOL is NIL, the root is the stack of
+the thread. Otherwise it is the thread's binding of the variable SYMBOL."
   thread symbol)
 
 ;;; The references of one object
 
 (defun map-slots (visit object)
-  "Call the function VISIT with the value, the keyword :SLOT and the name of each slot of OBJECT
-that can be read without running code of the program."
+  "Call the function VISIT with three arguments for each slot of OBJECT: the value, the keyword
+:SLOT, and the name. Skip slots that cannot be read without running code of the program."
   (loop for (name . value) in (all-slots object)
         do (funcall visit value :slot name)))
 
 (defun map-table (visit table)
-  "Call the function VISIT with each key, or value, that the hash table TABLE keeps alive, and two
-more arguments: :KEY, or :VALUE-OF, and the key."
+  "Call the function VISIT with each key and value that TABLE, a hash table, keeps alive. The other
+two arguments of VISIT are :KEY and the key, or :VALUE-OF and the key."
   (let ((weakness (sb-ext:hash-table-weakness table)))
     (maphash (lambda (key value)
                (when (member weakness '(nil :value)) (funcall visit key :key key))
@@ -37,7 +37,9 @@ more arguments: :KEY, or :VALUE-OF, and the key."
              table)))
 
 (defun map-function (visit function)
-  "Call VISIT with each object to which FUNCTION refers: methods, values closed over and constants."
+  "Call the function VISIT with each object to which FUNCTION refers: its methods, slots,
+closed-over values and code object. The other two arguments of VISIT are a keyword for the kind of
+reference, and a detail or NIL."
   (cond ((typep function 'generic-function)
          (dolist (method (sb-mop:generic-function-methods function))
            (funcall visit method :method nil))
@@ -48,8 +50,9 @@ more arguments: :KEY, or :VALUE-OF, and the key."
              (when code (funcall visit code :code nil))))))
 
 (defun map-symbol (visit symbol)
-  "Call the function VISIT with three arguments, as MAP-REFERENCES does, for the global value, the
-functions, the class and the property list of SYMBOL."
+  "Call the function VISIT with the global value, the functions, the class and the property list of
+SYMBOL. The other two arguments of VISIT are a keyword for the kind of reference, and SYMBOL or
+(SETF SYMBOL)."
   (when (boundp symbol)
     (funcall visit (global-value-of symbol) :variable symbol))
   (when (fboundp symbol)
@@ -61,8 +64,9 @@ functions, the class and the property list of SYMBOL."
   (funcall visit (symbol-plist symbol) :plist symbol))
 
 (defun map-references (visit object)
-  "Call VISIT with each object that OBJECT keeps alive, a keyword for the kind of reference, and a
-detail that identifies the reference among those of its kind, such as an index."
+  "Call the function VISIT with three arguments for each object that OBJECT keeps alive: the object,
+a keyword for the kind of reference, and a detail that distinguishes references of the same kind,
+such as an index."
   (flet ((pass (value kind &optional detail) (funcall visit value kind detail)))
     (typecase object
       (cons (pass (car object) :element) (pass (cdr object) :rest))
@@ -81,9 +85,9 @@ detail that identifies the reference among those of its kind, such as an index."
       (t (when (value-cell-p object) (pass (cell-value object) :cell))))))
 
 (defun holding-p (object)
-  "True when OBJECT can keep others alive. Return false for symbols with a package, because they are
-roots; for EQL specializers, because MAP-REFERENCES visits their objects from the methods; and for
-objects of the agent."
+  "Return true if OBJECT can keep other objects alive. Return false for symbols with a package,
+which are roots; for EQL specializers, whose objects MAP-REFERENCES visits from the methods; and for
+structures of the agent."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
@@ -97,9 +101,9 @@ objects of the agent."
 ;;; The roots
 
 (defun map-root-symbols (visit system)
-  "Call the function VISIT with each symbol that is a root: the symbols in packages of the program
-or, if SYSTEM is true, in those of SBCL. Variables such as * that keep values of a REPL are no
-roots."
+  "Call the function VISIT with each symbol that is a root. If SYSTEM is false, these are the
+symbols in packages of the program, else those in packages of SBCL. Variables such as *, which keep
+values of a REPL, are no roots."
   (map-packages
    (lambda (package)
      (when (and (not (agent-package-p package))
@@ -110,7 +114,8 @@ roots."
            (funcall visit symbol)))))))
 
 (defun bound-here (symbols)
-  "Return a list of (SYMBOL . VALUE) pairs for those of SYMBOLS that have a binding in this thread."
+  "Return an alist from those of SYMBOLS, a list of variables, that have a binding in this thread to
+their values."
   (loop for symbol in symbols
         when (and (boundp symbol)
                   (not (eq (symbol-value symbol)
@@ -118,8 +123,8 @@ roots."
           collect (cons symbol (symbol-value symbol))))
 
 (defun stack-objects ()
-  "Return a list of the objects to which words on the stack of this thread point. A word can be left
-from a call that has returned, as for the garbage collector."
+  "Return a list of the objects to which words on the stack of this thread point. As for the garbage
+collector, a word can be left over from a call that has returned."
   (let ((objects '()))
     (close-region)
     (stack-words (lambda (word)
@@ -128,7 +133,7 @@ from a call that has returned, as for the garbage collector."
     objects))
 
 (defun root-threads ()
-  "Return a list of the threads of the program, whose stacks and bindings are roots."
+  "Return a list of the threads of the program. Their stacks and bindings are roots of a walk."
   (let ((threads (sb-thread:list-all-threads)))
     (append (program-threads threads)
             ;; In our own image the main thread runs nothing but the agent.
@@ -136,8 +141,8 @@ from a call that has returned, as for the garbage collector."
                  (list (sb-thread:main-thread))))))
 
 (defun thread-references ()
-  "Return two lists: (ROOT . OBJECT) pairs of a THREAD-ROOT structure and an object to which it
-refers, and the threads that did not answer."
+  "Return two values: a list of (ROOT . OBJECT) pairs, and a list of the threads that did not
+answer. ROOT is a THREAD-ROOT structure, and OBJECT an object to which it refers."
   (let ((symbols '()))
     (map-root-symbols (lambda (symbol) (when (boundp symbol) (push symbol symbols))) nil)
     (multiple-value-bind (answers silent)
@@ -153,28 +158,30 @@ refers, and the threads that did not answer."
 ;;; The walk
 
 (defstruct (walk (:constructor make-walk (wanted &optional many)))
-  "A search, breadth first, through the objects of the program.
-WANTED: a predicate for the objects that are searched for.
-MANY: true if these can be many, so that each counts once. Else WANTED is for one object, and each
-reference to it counts.
-FROM: a hash table from each object that was reached to what refers to it: an object, a symbol with
-a package or a THREAD-ROOT.
-HITS: a list of (OBJECT . HOLDER) pairs, newest first: a wanted object, and what refers to it.
-QUEUE: a vector of the objects that were reached, the nearest first. NEXT: the index in QUEUE of the
-next object whose references are followed.
-LIMIT: the maximum number of objects. FULL: true once there were more."
+  "A breadth-first search through the objects of the program.
+WANTED: a predicate for the objects to find.
+MANY: true if WANTED can be true for many objects; then each such object is one hit. Otherwise
+WANTED is true for one object, and each reference to it is one hit.
+FROM: a hash table from each reached object to the object that refers to it, or to a root: a symbol
+with a package, or a THREAD-ROOT.
+HITS: a list of (OBJECT . HOLDER) pairs, newest first: a wanted object, and the object or root that
+refers to it.
+QUEUE: a vector of the reached objects, the nearest first.
+NEXT: the index in QUEUE of the next object to visit.
+LIMIT: the largest number of objects. FULL: true once there were more."
   wanted many (from (make-hash-table :test 'eq)) (hits '()) (next 0) full
   (limit (walk-object-limit))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
 
 (defun named-class-p (object)
-  "True when OBJECT is a class that FIND-CLASS finds by its name. A walk enters such a class only
-from a symbol. Otherwise the walk would go from each class, over superclasses and subclasses, to all
+  "Return true if OBJECT is a class that FIND-CLASS finds by its name. A walk enters such a class
+only from a symbol. Otherwise it would go from one class over superclasses and subclasses to all
 other classes."
   (and (typep object 'class) (eq object (find-class (class-name object) nil))))
 
 (defun reach (walk parent object)
-  "Record in WALK, a WALK structure, that PARENT refers to OBJECT."
+  "Record in WALK, a WALK structure, that PARENT, an object or a root, refers to OBJECT. Add OBJECT
+to the queue if the walk must visit it."
   (let ((from (walk-from walk)) (wanted (funcall (walk-wanted walk) object)))
     (flet ((note-hit () (push (cons object parent) (walk-hits walk))))
       (cond ((and wanted (not (walk-many walk))) (note-hit))
@@ -187,7 +194,8 @@ other classes."
                (when wanted (note-hit)))))))
 
 (defun look-further (walk)
-  "Call REACH for all objects that can be reached from the objects in the queue of WALK."
+  "Visit the objects in the queue of WALK, a WALK structure, and call REACH for each object to which
+they refer. Continue until the queue is empty or WALK is full."
   (loop with queue = (walk-queue walk)
         while (< (walk-next walk) (length queue))
         until (walk-full walk)
@@ -201,8 +209,8 @@ other classes."
                                object)))))
 
 (defun reach-from-symbols (walk system)
-  "Call REACH for the objects to which the root symbols refer. MAP-ROOT-SYMBOLS finds these symbols
-for SYSTEM."
+  "Call REACH for the objects to which the root symbols refer. WALK is a WALK structure. SYSTEM is
+true for the symbols of SBCL, and false for those of the program."
   (map-root-symbols (lambda (symbol)
                       (nil-if-program-fails
                         (map-symbol (lambda (value kind detail)
@@ -212,9 +220,9 @@ for SYSTEM."
                     system))
 
 (defun walked (walk)
-  "Go through the objects of the program for WALK and, if no wanted object was found, through those
-of SBCL. Return two values: true if the objects of SBCL were searched, and a list of the threads
-that did not answer."
+  "Visit the objects of the program for WALK, a WALK structure. If no wanted object was found, visit
+those of SBCL too. Return two values: true if the objects of SBCL were visited, and a list of the
+threads that did not answer."
   (multiple-value-bind (references silent) (thread-references)
     (reach-from-symbols walk nil)
     (loop for (root . object) in references do (reach walk root object))
@@ -228,20 +236,22 @@ that did not answer."
 ;;; The ways to an object
 
 (defun root-p (object)
-  "True when OBJECT is a root, where ways begin: a thread root, or a symbol with a home package."
+  "Return true if OBJECT is a root of a walk: a THREAD-ROOT structure, or a symbol with a home
+package."
   (or (thread-root-p object) (and (symbolp object) (symbol-package object))))
 
 (defun path-to (walk object parent)
-  "Return a list of the objects on the way from a root to OBJECT, to which PARENT refers. WALK is
-the WALK structure. The root comes first, and OBJECT last."
+  "Return a list of the objects on the path from a root to OBJECT. The root comes first, then
+objects that each refer to the next, then PARENT, which refers to OBJECT, and OBJECT. WALK is the
+WALK structure that has found OBJECT."
   (loop with path = (list parent object)
         until (root-p (first path))
         do (push (gethash (first path) (walk-from walk)) path)
         finally (return path)))
 
 (defun reference-kind (holder object)
-  "Return the kind and the detail of the reference from HOLDER to OBJECT, as MAP-REFERENCES passes
-them. Return NIL if HOLDER does not refer to OBJECT any more."
+  "Return two values: the kind of the reference from HOLDER to OBJECT, a keyword, and a detail such
+as an index. Return NIL if HOLDER no longer refers to OBJECT."
   (if (thread-root-p holder)
       (values :thread holder)
       (block nil
@@ -252,8 +262,8 @@ them. Return NIL if HOLDER does not refer to OBJECT any more."
         nil)))
 
 (defun kind-text (kind detail passed)
-  "Return a text for a reference of KIND with DETAIL. PASSED is the number of conses of a list
-before the cons that has the reference."
+  "Return a text for a reference with KIND, a keyword, and DETAIL, the values of REFERENCE-KIND.
+PASSED is the number of conses of a list before the cons that contains the reference."
   (ecase kind
     ((nil) "no more, since it changed meanwhile,")
     (:variable (format nil "variable ~A" (symbol-text detail)))
@@ -282,13 +292,13 @@ before the cons that has the reference."
   (id string :optional))
 
 (defun path-data (path)
-  "Return a list of JSON objects for the references on PATH, a list from PATH-TO. Treat the conses
-of a list as one object, and also a function, its code and the cells of its variables."
+  "Return a list of JSON objects for the references on PATH, a list from PATH-TO. Show the conses of
+a list as one object. Likewise, show a function, its code object and its value cells as one."
   (loop with passed = 0
         for (holder object . further) on path
         for (kind detail) = (multiple-value-list (reference-kind holder object))
         for next-cons-p = (and (eq kind :rest) (consp object))
-        ;; An object within a list or a function gets no row: the row of the next object counts it.
+        ;; An object within a list or a function gets no row: the row after it counts it.
         if (and further (or next-cons-p (typep object 'code) (value-cell-p object)))
           do (when next-cons-p (incf passed))
         else
@@ -298,10 +308,10 @@ of a list as one object, and also a function, its code and the cells of its vari
         while further))
 
 (defun path-likeness (walk parent known)
-  "Return a list that represents the way to PARENT: the classes of the objects on it, from PARENT
-on, and then the root. Successive objects of one class count once. KNOWN is a hash table from
-objects to their lists. So each part of a way is followed once, up to an object in KNOWN or to the
-root; the lists are then made on the way back, and share their ends."
+  "Return a list that stands for the path to PARENT: the classes of the objects on it, from PARENT
+to the root, and last the root. Successive objects of one class count once. WALK is the WALK
+structure. KNOWN is a hash table from objects to their lists. It is filled here, so that each part
+of a path is followed only once, and the lists share their tails."
   (loop with holders = '()
         for likeness = (if (root-p parent) (list parent) (gethash parent known))
         until likeness
@@ -330,8 +340,9 @@ root; the lists are then made on the way back, and share their ends."
   (unheld boolean :optional "True for a number, a character or a symbol that is in a package."))
 
 (defun like-hits (walk)
-  "Return a list of lists (HIT COUNT) for the hits of WALK. For many objects, hits with ways that
-are alike are one. Those with most objects come first, and of these the nearest."
+  "Return a list of (HIT COUNT) lists for the hits of WALK, a WALK structure. If MANY of WALK is
+true, hits with the same path by PATH-LIKENESS are one row with their COUNT. The rows with the
+largest COUNT come first, and among equal ones the nearest."
   (let ((alike (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (rows '()))
     (dolist (hit (reverse (walk-hits walk)))
       (let* ((likeness (and (walk-many walk) (path-likeness walk (cdr hit) known)))
@@ -342,8 +353,8 @@ are alike are one. Those with most objects come first, and of these the nearest.
     (stable-sort (nreverse rows) #'> :key #'second)))
 
 (defun walk-for (object)
-  "Return a new WALK structure for the references to OBJECT or, if OBJECT is a class, for the
-instances of this class."
+  "Return a new WALK structure that finds the references to OBJECT. If OBJECT is a class, the walk
+finds the instances of the class and of its subclasses."
   (if (typep object 'class)
       (let* ((classes (cons object (classes-below object))) (prototypes (prototypes classes)))
         (make-walk (lambda (each)
@@ -353,8 +364,8 @@ instances of this class."
       (make-walk (lambda (each) (eq each object)))))
 
 (defun holders-data (object limit)
-  "Return a JSON object with at most LIMIT ways by which OBJECT, or the instances of a class, are
-kept alive."
+  "Return a JSON object with at most LIMIT paths on which roots keep OBJECT alive. If OBJECT is a
+class, the paths lead to its instances."
   (if (or (typep object '(or fixnum character single-float))
           (and (symbolp object) (symbol-package object)))
       (object "found" 0 "total" 0 "unheld" t)

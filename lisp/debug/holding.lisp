@@ -4,13 +4,13 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defvar *follower* nil
-  "The job that reports the values of a call that a thread of the program makes again, during this
-call. Else NIL.")
+  "NIL, or the job that reports the values of a call. A thread of the program binds this while it
+makes the call again after a held error.")
 
 (defun hold-condition (condition seconds job &key signalled)
-  "Hold CONDITION in this thread until no request has used it for SECONDS, then return NIL. If that
-is impossible, return text with the reason. JOB is the job of this thread or NIL. SIGNALLED is true
-if handlers of the program have not run yet."
+  "Hold CONDITION: stop this thread until no request has used the error for SECONDS. Then return
+NIL. If CONDITION cannot be held, return a text with the reason. JOB is the job of this thread or
+NIL. SIGNALLED is true if handlers of the program have not run yet."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)
@@ -22,27 +22,28 @@ if handlers of the program have not run yet."
               (forget-held held))))))
 
 (defun why-not-held (condition)
-  "Return text with the reason why CONDITION cannot be held in this thread now, or NIL."
+  "Return a text with the reason why CONDITION cannot be held in this thread now, or NIL."
   (cond ((or (typep condition 'storage-condition) (not (stack-space-p)))
          "the stack or the heap has no room left for that")
         ((or (not sb-sys:*interrupts-enabled*) collection-inhibited)
          "it was signalled where its thread cannot be interrupted")))
 
 (defun too-many-text ()
-  "Return a clause that says that no more errors can be held, and which ones are held."
+  "Return a clause, as text, that no more errors can be held, with the numbers of those that this
+session holds."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
 ;;; The frames, restarts and locks of the stopped thread
 
 (defun why-not-noted (held)
-  "Call NOTE-STACK with HELD, a HELD structure. Return NIL, or text with the reason of a failure. No
-error may leave this function: SBCL is in its debugger here, and would ask at the terminal what to
-do."
+  "Call NOTE-STACK with HELD, a HELD structure. Return NIL, or a text with the reason of a failure.
+Handle all errors: SBCL is in its debugger here, and an unhandled error would make it ask at the
+terminal."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be listed: ~A" (report-text 200 failure)))))
 
 (defun note-stack (held)
-  "Record in the held error HELD the frames, restarts and locks of this thread."
+  "Record in HELD, a HELD structure, the frames, restarts and locks of this thread."
   (setf (held-stack held) (folded-user-frames)
         (held-offered held) (offered-restarts held)
         (held-restarts held) (values (shown-restarts (held-offered held)))
@@ -50,9 +51,9 @@ do."
         (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
 
 (defun offered-restarts (held)
-  "Return a list of the restarts for the condition of the held error HELD. If SBCL has entered the
-debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break: they
-are at most four, come first, and end with RESET or REASSIGN."
+  "Return a list of the restarts for the condition of HELD, a HELD structure. If SBCL has entered
+the debugger because of *BREAK-ON-SIGNALS*, leave out the restarts of this break. They come first,
+are at most four, and the last is called RESET or REASSIGN."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart)
@@ -64,9 +65,9 @@ are at most four, come first, and end with RESET or REASSIGN."
 ;;; The first answer, and the commands that follow
 
 (defun serve-for-job (held job)
-  "Answer JOB that the held error HELD has stopped it, and run the commands for HELD. Return when a
-command ends HELD by a throw to HELD. If none comes for HELD-SECONDS, abort the job by a throw to
-JOB."
+  "Answer the request of JOB with HELD, a HELD structure for the error that has stopped it. Then run
+the commands for HELD. Return when a command ends HELD by a throw to HELD. If no command comes for
+HELD-SECONDS, abort the job by a throw to JOB."
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))
@@ -78,13 +79,14 @@ JOB."
       (throw job (list "aborted" t)))))
 
 (defun park (held job)
-  "Give JOB, which is stopped at HELD and whose request was answered, an id that no request has: the
-number of HELD with a minus sign. Under this id, it stays in the table of running jobs."
+  "Change the id of JOB, which is stopped at HELD, a HELD structure, and whose request was answered.
+The new id is the negative number of HELD, which no request has. Under this id, JOB stays in the
+table of running jobs."
   (renumber-job job (- (held-number held))))
 
 (defun serve-for-thread (held)
-  "Run the commands for the held error HELD in its thread, which is a thread of the program. Return
-when a command ends HELD by a throw to HELD, or when none has come for HELD-SECONDS."
+  "Run the commands for HELD, a HELD structure, in its thread, which is a thread of the program.
+Return when a command ends HELD by a throw to HELD, or when no command has come for HELD-SECONDS."
   (format (background-stream) "~&Error ~D is held in the thread ~A: ~A~%"
           (shown-held-number held) (current-thread-name)
           (class-text (class-of (held-condition held))))
@@ -99,15 +101,15 @@ when a command ends HELD by a throw to HELD, or when none has come for HELD-SECO
 (defun held-members (held keeper)
   "Return a plist of answer members about HELD, a HELD structure: \"condition\", a JSON object for
 the condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL or a function
-that keeps the condition, as *ERROR-KEEPER* does."
+like *ERROR-KEEPER*, which keeps the condition."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered-restarts* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
           "held" (held-data held))))
 
 (defun held-calls (frames)
-  "Return a list of calls for FRAMES, as from FRAME-CALLS. For a frame of the system, replace the
-place by the plist (\"system\" T)."
+  "Return a list of calls for FRAMES, each a cons of a call and its place. This is the list of
+FRAME-CALLS, but for a frame of the system the place is the plist (\"system\" T)."
   (loop for frame in frames
         for call in (frame-calls frames)
         collect (if (or (folded-p frame) (not (system-frame-p frame)))
@@ -115,8 +117,8 @@ place by the plist (\"system\" T)."
                     (cons (car call) (list "system" t)))))
 
 (defun held-data (held)
-  "Return a JSON object with the parts of HELD, a HELD structure, that answers show besides its
-condition."
+  "Return a JSON object with the parts of HELD, a HELD structure, that answers show in addition to
+its condition."
   (object "error" (shown-held-number held)
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
@@ -129,8 +131,8 @@ condition."
           "locks" (held-locks held)))
 
 (defun slots-data (condition)
-  "Return a list of JSON objects for the slots of CONDITION. For a condition class of the system,
-return NIL, since its report shows the slots."
+  "Return a list of JSON objects for the first ten slots of CONDITION. If the class of CONDITION
+belongs to the system, return NIL, because the report of CONDITION shows the slots."
   (unless (system-class-p condition)
     (loop for (name . value) in (nil-if-program-fails (inner-slots condition))
           repeat 10
@@ -138,14 +140,15 @@ return NIL, since its report shows the slots."
                           "id" (object-id value)))))
 
 (defun restart-parameters (restart)
-  "Return the lambda list of the function of RESTART as text. Return NIL if it is empty or unknown."
+  "Return the lambda list of the function of RESTART as text. Return NIL if it has no parameters or
+is unknown."
   (let ((parameters (restart-lambda-list restart)))
     (and (remove '&optional parameters)
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun parameter-text (parameter)
-  "Return PARAMETER, an element of a restart function's lambda list, as text. RESTART-CASE makes
-some parameters with meaningless names. For these, return \"value\"."
+  "Return PARAMETER, an element of the lambda list of a restart function, as text. Return \"value\"
+for a parameter whose name has no meaning for a user, such as those that RESTART-CASE makes."
   (let ((symbol (if (consp parameter) (first parameter) parameter)))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
           ((or (not (symbolp symbol)) (null (symbol-package symbol)) (locked-symbol-p symbol))
@@ -153,7 +156,8 @@ some parameters with meaningless names. For these, return \"value\"."
           (t (string-downcase (symbol-name symbol))))))
 
 (defun printed-values (values)
-  "Return JSON data for the list VALUES, as answers show the values of one form."
+  "Return JSON data for VALUES, a list of the values of one form, in the way that answers show
+them."
   (let ((data (printing-values (values-data values))))
     (if (eq data :empty) #() data)))
 

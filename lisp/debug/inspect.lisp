@@ -4,15 +4,15 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defun id-in (text)
-  "Return the number in TEXT if TEXT is an id of an object, such as \"@12\". Else return NIL."
+  "Return the number in TEXT if TEXT is the id of an object, such as \"@12\". Otherwise return NIL."
   (and (> (length text) 1)
        (char= (char text 0) #\@)
        (number-in text 1)))
 
 (defun object-named (text package)
-  "Return the object that TEXT, read in PACKAGE, names: the value of the variable, else the function
-or macro, the class, or the symbol. For TEXT with a leading ', return the symbol, and with a leading
-#', the function."
+  "Return the object that TEXT, read in PACKAGE, names: the value of a variable, a function or
+macro, a class, or a symbol, the first of these that exists. After a leading ' return the symbol,
+and after a leading #' the function."
   (multiple-value-bind (name symbol setf) (named-target text package)
     (cond ((char= (char text 0) #\') symbol)
           ((or setf (starts-p text "#'"))
@@ -25,15 +25,15 @@ or macro, the class, or the symbol. For TEXT with a leading ', return the symbol
           (t symbol))))
 
 (defun package-meant (text)
-  "Return the package that TEXT, such as \"APP\" in quotes or APP:, names. Return NIL if there is
-none or if TEXT has neither quotes nor a colon."
+  "Return the package that TEXT names, such as \"APP\" with quotes, or APP: with a colon. Return NIL
+if there is no such package, or if TEXT ends in neither a quote nor a colon."
   (let ((name (string-trim "\": " text)))
     (and (find (char text (1- (length text))) "\":")
          (or (find-package name) (find-package (string-upcase name))))))
 
 (defun meant-object (text package)
-  "Return the object for TEXT, read in PACKAGE: an id such as @12, the name of a package, or a name
-for OBJECT-NAMED. If there is none, end the operation with an error answer."
+  "Return the object that TEXT, read in PACKAGE, means: an id such as @12, the name of a package, or
+a name that OBJECT-NAMED reads. If there is no such object, end the operation with an error answer."
   (let* ((text (string-trim " " text)) (id (id-in text)))
     (cond ((string= text "") (fail-lookup "noValue" t))
           (id (multiple-value-bind (object there foreign) (object-of-id id)
@@ -44,8 +44,8 @@ for OBJECT-NAMED. If there is none, end the operation with an error answer."
           (t (object-named text package)))))
 
 (defun part-named (name parts)
-  "Return the element of PARTS, a list of PART structures, with NAME, or NIL. Letter case does not
-matter, and NAME can lack the quotes or the package prefix."
+  "Return the element of PARTS, a list of PART structures, with the name NAME, or NIL. Letter case
+does not matter, and NAME may lack the quotes or the package prefix."
   (flet ((bare (name)
            (let ((name (string-trim "\"" name)))
              (subseq name (1+ (or (position #\: name :from-end t) -1))))))
@@ -56,7 +56,7 @@ matter, and NAME can lack the quotes or the package prefix."
 
 (defun object-at (object path)
   "Return the object at PATH within OBJECT. PATH is a list of names: the first names a part of
-OBJECT, the next a part of this part, and so on. If there is no such part, end the operation with an
+OBJECT, the next a part of that part, and so on. If there is no such part, end the operation with an
 error answer."
   (loop for name in path
         for parts = (object-parts object)
@@ -105,16 +105,17 @@ error answer."
             "id" (and (null (part-why part)) (not (part-made part)) (object-id value)))))
 
 (defun crowd (object)
-  "If OBJECT is a hash table with at least *CROWD* keys of the same hash, return the largest number
-of such keys. Else return NIL. Look at *PART-LIMIT* keys, and run no code of the program."
+  "If OBJECT is a hash table in which at least *CROWD* keys share a hash, return the largest number
+of such keys. Otherwise return NIL. Examine at most *PART-LIMIT* keys, and run no code of the
+program."
   (when (and (hash-table-p object) (hashed-by-system-p object))
     (let ((sharing (nil-if-program-fails (sharing-keys object *part-limit*))))
       (and sharing (>= sharing *crowd*) sharing))))
 
 (defun inspection (object holders offset limit)
   "Return a JSON object about OBJECT: its text, type and id, the number of its parts, and LIMIT of
-its parts from OFFSET on. If HOLDERS is true, show the references that keep OBJECT alive in place
-of its parts."
+its parts from number OFFSET on. If HOLDERS is true, show the references that keep OBJECT alive in
+place of its parts."
   (let ((parts (if holders '() (object-parts object))))
     (object "value" (if (typep object '(or string number bit-vector symbol pathname))
                         (let ((*digit-limit* *most-digits*)) (local-text object :limit 10000))

@@ -6,12 +6,13 @@
 ;;; Deciding whether a frame can be left
 
 (defun local-name-p (name)
-  "Return true if NAME is a debug name of SBCL for a local function or a function without a name."
+  "Return true if NAME, a debug name of SBCL, names a local function or a function without a name."
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "Return true if the caller of FRAME is, or may be, in the same code object. The compiler then knew
-the called function, and may have assumed that it never returns."
+  "Return true if the code of FRAME and that of its caller are in the same code object, or if this
+is unknown. In the same code object, the compiler knew the called function, and may have assumed
+that it never returns."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (nil-if-unknown (function-component (frame-function frame)))))
@@ -20,14 +21,14 @@ the called function, and may have assumed that it never returns."
           (eq (component frame) (component below))))))
 
 (defun calls-itself-p (frame)
-  "Return true if the function of FRAME was called by its own code."
+  "Return true if the caller of FRAME has the same function name as FRAME."
   (let ((below (frame-below frame)))
     (and below (equal (root-name (frame-name below)) (root-name (frame-name frame))))))
 
 (defun never-returns-p (name &key derived)
   "Return true if the function NAME is declaimed never to return or, if DERIVED is true, if the
-compiler has derived this. There is no code after a call of such a function, so returning from it is
-fatal."
+compiler has derived this. The caller of such a function has no code after the call, so a return
+from it is fatal."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
                    ;; The type of some generic functions is a keyword.
@@ -35,7 +36,7 @@ fatal."
     (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
 
 (defun why-not-left (frame)
-  "Return text with the reason why FRAME cannot be left, or NIL."
+  "Return a text with the reason why FRAME cannot be left, or NIL if it can be left."
   (let ((name (frame-name frame)) (shares (shares-code-p frame)))
     (cond ((not (frame-tag frame)) "its code was compiled at too low a debug level")
           ((not (eq :standard
@@ -54,8 +55,8 @@ fatal."
 ;;; Calling a method again
 
 (defun method-name-parts (name)
-  "Return three values for the method with the debug name NAME: its generic function, the list of
-its qualifiers, and the list of its specializers."
+  "Return three values for the method with the debug name NAME, a list: its generic function, a list
+of its qualifiers, and a list of its specializers."
   (let ((function (plain-definition (second name))) (rest (cddr name)))
     (values function
             (butlast rest)
@@ -66,8 +67,8 @@ its qualifiers, and the list of its specializers."
                     (first (last rest))))))
 
 (defun calling-form (method form)
-  "Return a CALL-METHOD form that calls METHOD with the next methods that it has in FORM, an
-effective method form. Return NIL if FORM does not call METHOD."
+  "Return a CALL-METHOD form that calls METHOD as FORM, an effective method form, does, with the
+same next methods. Return NIL if FORM does not call METHOD."
   (cond ((atom form) nil)
         ((eq (first form) 'call-method)
          (let ((next (and (listp (third form)) (member method (third form)))))
@@ -77,12 +78,13 @@ effective method form. Return NIL if FORM does not call METHOD."
         (t (some (lambda (each) (calling-form method each)) form))))
 
 (defun required-arguments (function arguments)
-  "Return a list of those ARGUMENTS that the generic function FUNCTION uses to choose methods."
+  "Return the required arguments in ARGUMENTS, a list of arguments of the generic function FUNCTION.
+FUNCTION chooses methods by these."
   (subseq arguments 0 (length (sb-mop:generic-function-argument-precedence-order function))))
 
 (defun call-method-again (name arguments)
-  "Call the method with the debug name NAME with ARGUMENTS, without methods that would run before
-it, such as :AROUND methods. CALL-NEXT-METHOD in it calls the next methods by the present
+  "Call the method with the debug name NAME with ARGUMENTS. Skip the methods that would run before
+it, such as :AROUND methods. CALL-NEXT-METHOD in it calls the next methods according to the current
 definitions."
   (multiple-value-bind (function qualifiers specializers) (method-name-parts name)
     (let* ((method (find-method function qualifiers specializers))
@@ -99,12 +101,13 @@ definitions."
 ;;; Making a call again
 
 (defun not-kept-p (value)
-  "Return true if VALUE stands for an argument that the code has not kept."
+  "Return true if VALUE, an argument from a frame, stands for an argument that the code has not
+kept."
   (typep value 'unprintable))
 
 (defun frame-call-again (frame)
-  "Return a function that makes the call of FRAME again. If that is impossible, return NIL and a
-text with the reason."
+  "Return a function without parameters that makes the call of FRAME again. If that is impossible,
+return NIL and a text with the reason."
   (let* ((name (frame-name frame)) (method (method-name-p name))
          (called (if method (second name) name))
          (arguments (rest (frame-call frame)))

@@ -3,12 +3,12 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defun lock-name (lock)
-  "Return the name of LOCK, a mutex, as text."
+  "Return the name of LOCK, a mutex, as text of at most 60 characters."
   (print-safely 60 (or (sb-thread:mutex-name lock) "without a name") "~A"))
 
 (defun stack-words (function)
-  "Call FUNCTION with each word on the stack of this thread, from the current frame to the oldest.
-Stop after 4000000 octets."
+  "Call FUNCTION with each word, an integer, on the stack of this thread, from the current frame to
+the oldest. Stop after 4000000 octets."
   (when (and this-slot stack-end-slot)
     (let ((thread (thread-slot this-slot)) (here (stack-pointer)))
       (when (plusp (sb-sys:sap-int thread))
@@ -18,8 +18,8 @@ Stop after 4000000 octets."
               do (funcall function (sb-sys:sap-ref-word here offset)))))))
 
 (defun locks-of-thread ()
-  "Return a list of the names of the locks that this thread holds. The locks are found on the stack
-of the thread: the code that will release a lock keeps the lock there."
+  "Return a list of the names of the mutexes that this thread holds. Search for them on the stack of
+the thread, where the code that will release a mutex keeps it."
   (let ((locks '()))
     (close-region)
     (stack-words (lambda (word)
@@ -32,7 +32,7 @@ of the thread: the code that will release a lock keeps the lock there."
     (mapcar #'lock-name locks)))
 
 (defun awaited-lock (thread)
-  "Return a JSON object with the name and the owner of the lock for which THREAD waits. Return NIL
+  "Return a JSON object with the name and the owner of the mutex for which THREAD waits. Return NIL
 if it waits for none."
   (let* ((lock (waited-for thread))
          (owner (and (typep lock 'sb-thread:mutex) (sb-thread:mutex-owner lock))))

@@ -26,17 +26,17 @@ image holds, the row names that server."
                                        "type" (class-text (class-of (held-condition held)))))))
 
 (defun no-frame (number)
-  "Return a plist for the answer that the error of this thread has no frame NUMBER."
+  "Return a plist of answer members that the error of this thread has no frame with NUMBER."
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 
 (defun asked-frame (number)
-  "Return frame NUMBER of the error that this thread holds, or NIL if there is none. If NUMBER is
-NIL, return the newest frame that belongs to the program."
+  "Return the frame with NUMBER of the error at which this thread is stopped, or NIL if there is
+none. If NUMBER is NIL, return the newest frame of the program."
   (if number (frame-numbered *held* number) (default-frame *held*)))
 
 (defun frame-package (frame)
-  "Return the package in which to read forms for FRAME: the home package of the name of its function
-or, if this package is locked, as those of SBCL are, the current package."
+  "Return the package in which forms for FRAME are read: the home package of the name of its
+function. If this package is locked, as those of SBCL are, return the current package."
   (let* ((root (and frame (root-name (frame-name frame))))
          (package (and root (symbol-package root))))
     (if (and package (not (sb-ext:package-locked-p package)))
@@ -44,8 +44,8 @@ or, if this package is locked, as those of SBCL are, the current package."
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return an alist from parameters of the function of FRAME to their arguments. Leave out a
-parameter whose variable still has a value in FRAME, or whose argument was not kept."
+  "Return an alist from parameters of the function of FRAME, symbols, to their arguments. Leave out
+a parameter that still has a value as a variable of FRAME, and one whose argument was not kept."
   (nil-if-unknown
     (let* ((kept (loop for variable in (frame-variables frame)
                        when (eq :valid (variable-validity variable (frame-place frame)))
@@ -61,7 +61,7 @@ parameter whose variable still has a value in FRAME, or whose argument was not k
 
 (defun locals-data (frame)
   "Return a list of JSON objects for the local variables of FRAME, and for parameters whose
-variables have no value any more."
+variables no longer have a value."
   (let ((parameters (frame-parameters frame)) (*shows-ids* t))
     (append (loop for (name . value) in parameters
                   collect (object "name" (symbol-name name) "value" (local-text value)
@@ -73,8 +73,8 @@ variables have no value any more."
                        (frame-locals frame)))))
 
 (defun frame-data (frame number)
-  "Return a JSON object about FRAME, with its local variables. It is frame NUMBER of the error of
-this thread."
+  "Return a JSON object about FRAME, the frame with NUMBER of the error at which this thread is
+stopped. It contains the local variables."
   (multiple-value-bind (again why) (frame-call-again frame)
     (object "frame" number
             "call" (frame-object (frame-text (frame-call frame)) (call-place frame))
@@ -107,9 +107,9 @@ variables."
           (t (no-frame frame)))))
 
 (defun lost-variables (frame known)
-  "Return a list of the symbols of variables and parameters of FRAME whose values were not kept.
-Leave out symbols in the list KNOWN, and symbols that a program cannot bind: uninterned ones, those
-of SBCL, and global variables."
+  "Return a list of the symbols that name variables or parameters of FRAME without a value. Leave
+out symbols in the list KNOWN, and symbols that a form cannot bind: uninterned symbols, those of
+SBCL, and global variables."
   (let ((place (frame-place frame)) (lost '()) (kept known))
     (dolist (variable (frame-variables frame))
       (if (eq :valid (variable-validity variable place))
@@ -125,14 +125,14 @@ of SBCL, and global variables."
             collect symbol)))
 
 (defun fail-not-kept (symbol)
-  "Signal an error that says that the value of SYMBOL, a variable of a frame, was not kept."
+  "Signal an error that the value of SYMBOL, a variable of a frame, was not kept."
   (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or ~
           load_file keeps all."
          symbol))
 
 (defun form-within (form frame)
-  "Return a form that evaluates FORM with the parameters of FRAME bound. A reference to a variable
-of FRAME whose value was not kept signals an error in it."
+  "Return a form that evaluates FORM with the parameters of FRAME bound. If FORM refers to a
+variable of FRAME whose value was not kept, its evaluation signals an error."
   (let* ((parameters (frame-parameters frame))
          (lost (nil-if-unknown (remove-duplicates (lost-variables frame
                                                                   (mapcar #'car parameters))))))
@@ -144,38 +144,39 @@ of FRAME whose value was not kept signals an error in it."
             form))))
 
 (defun evaluate-within (form frame)
-  "Evaluate FORM with the variables and parameters of FRAME, and return a list of its values."
+  "Evaluate FORM with the variables and parameters of FRAME. Return a list of its values."
   (multiple-value-list (evaluate-in-frame frame (form-within form frame))))
 
 (defun shows-variable-p (form frame)
-  "Return true if FORM contains the name of a variable or parameter of FRAME. Such a FORM can only
-be evaluated in FRAME."
+  "Return true if FORM contains a symbol that names a variable or parameter of FRAME. Such a form
+can only be evaluated in FRAME."
   (shows-p form (nil-if-unknown (append (loop for variable in (frame-variables frame)
                                               collect (variable-symbol variable))
                                         (mapcar #'car (frame-parameters frame))
                                         (lost-variables frame '())))))
 
 (defun evaluate-here (forms frame)
-  "Evaluate FORMS, a list of (FORM TEXT) lists, in FRAME, or outside frames if that is NIL, and
-return a list of the values of the last. TEXT is a function that returns the source text. Report
-forms that changed the image to the server, unless they use variables of FRAME."
+  "Evaluate FORMS, a list of (FORM TEXT) lists, in FRAME, or outside any frame if FRAME is NIL. TEXT
+is a function that returns the source text of FORM. Return a list of the values of the last form.
+Report the changes that forms make in the image to the server, except for forms that contain a
+variable of FRAME."
   (let ((values '()))
     (loop for (form text) in forms
           do (setf values
                    (cond ((null frame) (evaluate-reporting form text #'identity))
                          ((shows-variable-p form frame) (evaluate-within form frame))
                          (t (let ((form form))
-                              ;; FORM uses no variable of FRAME, so it can be reported. But it must
-                              ;; be evaluated as if it stood in FRAME, so what is evaluated here is
-                              ;; a call of a function that does this.
+                              ;; FORM contains no variable of FRAME, so its changes can be reported.
+                              ;; It must still be evaluated in FRAME, so evaluate a call of a
+                              ;; function that does this.
                               (evaluate-reporting
                                `(values-list (funcall ,(lambda () (evaluate-within form frame))))
                                text #'identity))))))
     values))
 
 (defun values-here (codes frame)
-  "Evaluate the forms in each of CODES, a list of texts, with the variables of FRAME. Return a list
-with the list of the values of the last form for each text. If a text cannot be read, evaluate
+  "Evaluate the forms in each text of CODES, a list, with the variables of FRAME. Return a list with
+one element for each text: a list of the values of its last form. If a text cannot be read, evaluate
 nothing, and return NIL and a JSON object with the reason."
   (let ((forms (loop for code in codes
                      collect (multiple-value-bind (forms unreadable) (forms-with-texts code)
@@ -205,8 +206,8 @@ nothing, and return NIL and a JSON object with the reason."
 ;;; Evaluating new definitions while an error is held
 
 (defun specializer-of (parameter)
-  "Return the specializer of PARAMETER, an element of a method's lambda list, or NIL if it names no
-class."
+  "Return the specializer of PARAMETER, an element of the lambda list of a method. Return NIL if it
+names no class."
   (let ((name (if (consp parameter) (second parameter) t)))
     (cond ((symbolp name) (find-class name nil))
           ((and (eq (first name) 'eql) (constantp (second name)))
@@ -223,8 +224,8 @@ class."
 
 (defun replaced-sources (form)
   "Return a list of JSON objects with the source locations of the definitions that FORM, a
-definition, would replace. For a DEFMETHOD, the list has one element, which is NIL if the place of
-the replaced method is unknown."
+definition, would replace. For a DEFMETHOD form, the list has one element, which is NIL if the
+location of the replaced method is unknown."
   (when (and (consp form) (consp (rest form)))
     (if (eq (first form) 'defmethod)
         (let ((source (introspect "FIND-DEFINITION-SOURCE" (defined-method form))))
@@ -232,8 +233,8 @@ the replaced method is unknown."
         (function-sources (second form)))))
 
 (defun replaced-data (code package)
-  "Return a list of JSON objects for the definitions in files that the forms in the text CODE, read
-in PACKAGE, would replace."
+  "Return a list of JSON objects for the definitions from files that the forms in CODE, a text,
+would replace. CODE is read in PACKAGE."
   (nil-if-program-fails
     (let ((*package* package))
       (loop for form in (forms-in code)

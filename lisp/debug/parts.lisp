@@ -4,30 +4,30 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (part (:constructor make-part (name value &optional why made)))
-  "A part of an object. NAME is text. VALUE is the value or, if there is none, WHY is text with the
-reason. MADE is true if the value is a list made for the answer, which gets no id, since it would be
-collected at once."
+  "A part of an object. NAME is a text. VALUE is the value. If there is no value, WHY is a text with
+the reason. MADE is true if the value is a list that was made for the answer. Such a list gets no
+id, because it would be collected at once."
   name value why made)
 
 (defparameter *sorted-limit* 2000
-  "The maximum number of keys in a hash table whose keys are shown sorted.")
+  "The largest number of keys for which the keys of a hash table are shown sorted.")
 
 (defparameter *part-limit* 100000
-  "The maximum number of elements of a list, an array or a hash table that are listed.")
+  "The largest number of elements of a list, an array or a hash table that are listed.")
 
 (defun printed (object)
-  "Return OBJECT printed on one line, in at most 200 characters, without running code of the
-program."
+  "Return OBJECT printed on one line of at most 200 characters. Run no code of the program."
   (on-one-line (local-text object :limit 200 :length 5)))
 
 (defun plain-parts (&rest names-and-values)
-  "Return a list of PART structures for NAMES-AND-VALUES, alternating names and values."
+  "Return a list of PART structures. NAMES-AND-VALUES has the name and the value of each part in
+turn."
   (loop for (name value) on names-and-values by #'cddr
         collect (make-part name value nil (consp value))))
 
 (defun list-parts (list)
-  "Return a list of PART structures for the elements of LIST, and one for the tail of a dotted or
-circular list."
+  "Return a list of PART structures for the elements of LIST. For a dotted or circular list, the
+last one is for the tail."
   (loop with seen = (make-hash-table :test 'eq)
         for index from 0 below *part-limit*
         for rest = list then (cdr rest)
@@ -40,7 +40,8 @@ circular list."
                                     (list (make-part (if (consp rest) "circular" "tail") rest)))))))
 
 (defun array-parts (array)
-  "Return a list of PART structures for the elements of ARRAY, named by their subscripts."
+  "Return a list of PART structures for the elements of ARRAY. The name of a part is the subscripts
+of the element."
   (if (vectorp array)
       (loop for index from 0 below (min (length array) *part-limit*)
             collect (make-part (princ-to-string index) (aref array index)))
@@ -56,8 +57,8 @@ circular list."
                                (row-major-aref array index)))))
 
 (defun table-parts (table)
-  "Return a list of PART structures for the values in the hash table TABLE, named by their keys.
-Sort them by key if there are at most *SORTED-LIMIT*."
+  "Return a list of PART structures for the values in TABLE, a hash table. The name of a part is its
+key, printed. Sort the parts by name if there are at most *SORTED-LIMIT*."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
                      repeat *part-limit*
                      collect (make-part (printed key) value))))
@@ -70,8 +71,8 @@ Sort them by key if there are at most *SORTED-LIMIT*."
               :key #'part-name))))
 
 (defun slot-parts (object)
-  "Return a list of PART structures for the slots of OBJECT. A slot gets the text WHY in place of a
-value if it is unbound, or if reading it would call code of the program."
+  "Return a list of PART structures for the slots of OBJECT. If a slot is unbound, or only code of
+the program could read it, its part has a reason in place of a value."
   (let ((reported (inner-slots object)))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
@@ -84,8 +85,8 @@ value if it is unbound, or if reading it would call code of the program."
                                       "only code of the program can read it"))))))
 
 (defun function-parts (function)
-  "Return a list of PART structures for FUNCTION: its name, lambda list, file and closed-over
-values."
+  "Return a list of PART structures for FUNCTION: its name, its lambda list, its file and its
+closed-over values."
   (append (plain-parts "name" (plain-function-name function)
                        "parameters" (plain-lambda-list function))
           (let ((source (introspect "FIND-DEFINITION-SOURCE" function)))
@@ -130,7 +131,7 @@ waits for."
             (when lock (plain-parts "waits for" lock)))))
 
 (defun stream-parts (stream)
-  "Return a list of PART structures for the properties of STREAM, which is no Gray stream."
+  "Return a list of PART structures for the properties of STREAM, which must not be a Gray stream."
   (flet ((reported (function) (nil-if-program-fails (funcall function stream))))
     (append (plain-parts "open" (reported #'open-stream-p) "input" (reported #'input-stream-p)
                          "output" (reported #'output-stream-p)

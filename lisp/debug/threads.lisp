@@ -3,11 +3,12 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *look-seconds* 1
-  "The maximum number of seconds for which an answer waits until threads have answered.")
+  "The number of seconds for which a request waits until threads have called a function.")
 
 (defun asked-threads (threads function)
-  "Have each of THREADS call FUNCTION, as an interruption. Return two lists: pairs of a thread and
-the value, and the threads that have not answered within *LOOK-SECONDS*."
+  "Interrupt each thread in the list THREADS to call FUNCTION, which has no parameters. Return two
+values: an alist from threads to the values of FUNCTION, and a list of the threads that have not
+returned a value within *LOOK-SECONDS*."
   (let ((answered (sb-thread:make-semaphore :name "live-lisp look"))
         (deadline (+ (get-internal-real-time)
                      (* *look-seconds* internal-time-units-per-second)))
@@ -30,8 +31,8 @@ the value, and the threads that have not answered within *LOOK-SECONDS*."
             (mapcar #'first (remove-if #'rest answers)))))
 
 (defun frames-of (thread)
-  "Return a list of JSON objects for the frames of THREAD. The second value is NIL if THREAD has not
-reported them within *LOOK-SECONDS*."
+  "Return two values: a list of JSON objects for the frames of THREAD, and true. The second value is
+NIL if THREAD has not reported its frames within *LOOK-SECONDS*."
   (multiple-value-bind (answers silent)
       (asked-threads (list thread)
                      (lambda ()
@@ -39,8 +40,8 @@ reported them within *LOOK-SECONDS*."
     (values (cdr (first answers)) (null silent))))
 
 (defun threads-named (name)
-  "Return a list of the threads called NAME in any letter case. If there are none, return those
-whose names contain NAME."
+  "Return a list of the threads called NAME, a string, in any letter case. If there are none, return
+those whose names contain NAME."
   (let ((threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
     (flet ((matching (test)
              (remove-if-not (lambda (thread) (funcall test name (short-thread-name thread)))

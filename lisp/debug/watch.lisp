@@ -14,28 +14,29 @@ HOLD: the number of seconds for which to hold each error, or NIL to hold none.
 IN-EFFECT: true until the watch ends.
 SESSION, CHANNEL: the session that requested the watch, and the connection to its server.
 RECORDED: a list of the recorded errors as JSON objects, newest first.
-LAST-THREAD, LAST-ERROR: the thread that recorded the newest error, and a weak pointer to this
-error, or NIL.
+LAST-THREAD: the thread that recorded the newest error, or NIL.
+LAST-ERROR: a weak pointer to the newest error, or NIL.
 COUNT: the number of all errors that the watch has selected.
-SECOND, COUNT-IN-SECOND: the universal time of the newest of these errors, and their number in that
-second."
+SECOND, COUNT-IN-SECOND: the universal time of the newest selected error, and the number of errors
+that were selected in that second."
   where type hold
   (in-effect t) (session *session*) (channel *channel*)
   (recorded '()) (last-thread nil) (last-error nil)
   (count 0) (second 0) (count-in-second 0))
 
-(defparameter *watched-limit* 50 "The maximum number of recorded errors that are kept.")
+(defparameter *watched-limit* 50 "The largest number of recorded errors that a watch keeps.")
 
 (defparameter *watched-at-once* 20
-  "The maximum number of errors recorded within one second. Others are only counted.")
+  "The largest number of errors that a watch records within one second. The watch only counts the
+others.")
 
-(sb-ext:defglobal **watches** '() "The list of the last watch of each session.")
+(sb-ext:defglobal **watches** '() "A list of WATCH structures: the last watch of each session.")
 
 (sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch")
-  "A lock that a thread holds while it changes **WATCHES** or the records of a watch.")
+  "The mutex that a thread holds while it changes **WATCHES** or the records of a watch.")
 
 (sb-ext:defglobal **watch-hooks-lock** (sb-thread:make-mutex :name "live-lisp watch hooks")
-  "A lock that a thread holds while it installs or uninstalls the hooks of watches.")
+  "The mutex that a thread holds while it installs or uninstalls the hooks of watches.")
 
 (define-shape watch-data ()
   "Which errors are recorded from now on."
@@ -61,13 +62,13 @@ second."
                      "unknown" (not (place-to-watch-p where)))))))
 
 (defun watch-type-named (name)
-  "Return the condition type that the text NAME names, or NIL if there is none."
+  "Return the condition type whose name is NAME, a text, or NIL if there is none."
   (let ((type (nil-if-program-fails
                 (with-standard-io-syntax (let ((*read-eval* nil)) (read-from-string name))))))
     (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
 
 (defun place-to-watch-p (where)
-  "Return true if the text WHERE is \"all\", or selects a thread or package that exists now."
+  "Return true if WHERE, a text, is \"all\", or names a thread or package that exists now."
   (or (string-equal where "all")
       (find-package (string-upcase where))
       (some (lambda (thread) (search where (short-thread-name thread) :test #'char-equal))
@@ -103,29 +104,29 @@ second."
 ;;; Beginning and ending a watch
 
 (defun watch-errors (watch)
-  "Make WATCH, a WATCH structure, the watch of this session, so that the errors that it selects are
-recorded."
+  "Make WATCH, a WATCH structure, the watch of this session. From now on the agent records the
+errors that it selects."
   (set-session-watch watch)
   ;; After the agent has stopped, *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
   (unless **attached** (pushnew 'watch-no-more **at-stop**))
   (note-signals (watch-type watch)))
 
 (defun note-signals (type)
-  "Have NOTE-SIGNALLED called when conditions of TYPE are signalled. If TYPE is NIL, no longer have
-it called."
+  "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, end that."
   (cond (**attached** (install-watch-hooks))
         (t (setf **on-break** (and type #'note-break))
            (break-at type))))
 
 (defun watch-no-more ()
-  "End the watch of this session, which then records no errors. Errors that are held stay held."
+  "End the watch of this session, so that it records no more errors. Errors that are held stay
+held."
   (let ((watch (session-watch)))
     (when watch (setf (watch-in-effect watch) nil)))
   (note-signals nil))
 
 (defun set-session-watch (watch)
   "Replace the watch of this session by WATCH, a WATCH structure. If WATCH is NIL or the session has
-ended, only remove it."
+ended, only remove the old watch."
   (sb-thread:with-mutex (**watch-lock**)
     (let ((others (remove (session-watch) **watches**)))
       (setf **watches** (if (and watch (not (session-ended *session*)))
@@ -137,13 +138,13 @@ ended, only remove it."
   (find *session* **watches** :key #'watch-session))
 
 (defun watches-in-effect ()
-  "Return a list of the WATCH structures that record errors now."
+  "Return a list of the WATCH structures that still record errors."
   (remove-if-not #'watch-in-effect **watches**))
 
 (defun forget-watch ()
-  "Remove the watch of this session, and the hooks if no other watch is in effect. This is called at
-the end of a session in an attached image. In an image of the server, no session ends before the
-image."
+  "Remove the watch of this session, and uninstall the hooks if no other watch is in effect. The
+agent calls this at the end of a session in an image that somebody else runs. In an image that the
+server started, no session ends before the image."
   (set-session-watch nil)
   (install-watch-hooks))
 
@@ -152,16 +153,16 @@ image."
 ;;; Recording a condition
 
 (defun note-signalled (condition)
-  "Record CONDITION, which is about to be signalled, for each watch that selects it, and hold it if
-the watch says so."
+  "Record CONDITION, which is about to be signalled, for each watch that selects it. Hold it if that
+watch holds errors."
   (unless (or *noting* (and *job* (job-looking *job*)))
     (dolist (watch (watches-in-effect))
       (when (and (record-if-selected condition watch) (watch-hold watch) (null *held*))
         (hold-for-watch condition watch)))))
 
 (defun record-if-selected (condition watch)
-  "Record CONDITION, which code of the program is about to signal, if WATCH, a WATCH structure,
-selects it. Return true if so."
+  "If WATCH, a WATCH structure, selects CONDITION, record CONDITION and return true. Code of the
+program is about to signal CONDITION."
   (let ((*noting* t))
     (unless-broken
      nil
@@ -177,8 +178,8 @@ selects it. Return true if so."
              t)))))))
 
 (defun watched-p (watch condition frames)
-  "Return true if WATCH selects CONDITION, which this thread is signalling. FRAMES is the list of
-frames on its stack, from SHOWN-FRAMES."
+  "Return true if WATCH, a WATCH structure, selects CONDITION, which this thread is about to signal.
+FRAMES is a list of the frames on its stack, from SHOWN-FRAMES."
   (let ((where (watch-where watch)))
     (and (typep condition (watch-type watch))
          (or (string-equal where "all")
@@ -191,8 +192,8 @@ frames on its stack, from SHOWN-FRAMES."
                                       (find-package (string-upcase where)))))))))
 
 (defun below-rate-limit-p (watch)
-  "Count an error for WATCH, a WATCH structure. Return true if it may be recorded, because at most
-*WATCHED-AT-ONCE* were counted in this second."
+  "Count an error for WATCH, a WATCH structure. Return true if the error may be recorded, because at
+most *WATCHED-AT-ONCE* errors were counted in this second."
   (sb-thread:with-mutex (**watch-lock**)
     (let ((now (get-universal-time)))
       (unless (= now (watch-second watch))
@@ -202,9 +203,9 @@ frames on its stack, from SHOWN-FRAMES."
       (<= (incf (watch-count-in-second watch)) *watched-at-once*))))
 
 (defun record-watched (watch condition frames more)
-  "Record CONDITION for WATCH, a WATCH structure, as its newest error. If FOLLOWS-CAUSE-P is true,
-the cause stays the newest. FRAMES and MORE are the values of SHOWN-FRAMES when CONDITION was
-signalled."
+  "Record CONDITION in WATCH, a WATCH structure, as the newest error. But if FOLLOWS-CAUSE-P is true
+for CONDITION, record it after the newest error, its cause. FRAMES and MORE are the values of
+SHOWN-FRAMES when CONDITION was signalled."
   (let* ((calls (frame-calls frames))
          (cause (follows-cause-p condition watch))
          (record (object "time" (get-universal-time)
@@ -224,7 +225,7 @@ signalled."
 (defun follows-cause-p (condition watch)
   "Return true if CONDITION is the error of a form that could not be compiled, and its report
 contains the report of the last error that WATCH, a WATCH structure, recorded in this thread. The
-compiler has printed both reports already, so this runs no other code of the program."
+compiler has printed both reports already, so printing them runs no new code of the program."
   (let* ((pointer (watch-last-error watch))
          (cause (and pointer
                      (eq (watch-last-thread watch) sb-thread:*current-thread*)
@@ -235,15 +236,15 @@ compiler has printed both reports already, so this runs no other code of the pro
          t)))
 
 (defun local-report (condition)
-  "Return the report of CONDITION if its class belongs to SBCL, else text with its class and slots.
-No code of the program runs."
+  "Return the report of CONDITION if its class belongs to SBCL. Otherwise return a text with its
+class and slots. Run no code of the program."
   (if (system-class-p condition)
       (report-text 1000 condition)
       (local-text condition)))
 
 (defun hold-for-watch (condition watch)
-  "Hold CONDITION, which this thread is signalling, for the session of WATCH, a WATCH structure. Do
-nothing in a call of another session."
+  "Hold CONDITION, which this thread is about to signal, for the session of WATCH, a WATCH
+structure. Do nothing in a call of another session."
   (cond ((null *job*)
          (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
            (hold-condition condition (watch-hold watch) nil :signalled t)))
@@ -255,17 +256,17 @@ nothing in a call of another session."
 ;;; session.
 
 (defun break-at (type)
-  "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in calls
-that begin from now on."
+  "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in later
+calls of this session."
   (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
   (set-session-variable '*break-on-signals* type)
-  ;; STYLE-MEMBERS records that *BREAK-ON-SIGNALS* was reported. Without this, the next answer would
-  ;; report the change as if the program had made it.
+  ;; STYLE-MEMBERS marks *BREAK-ON-SIGNALS* as reported. Without this call, the next answer would
+  ;; report the change as a change by the program.
   (style-members))
 
 (defun note-break (condition)
-  "Record the condition for which SBCL breaks by *BREAK-ON-SIGNALS*, and continue, if CONDITION is
-this break and a watch selects that condition."
+  "If CONDITION is a break of SBCL because of *BREAK-ON-SIGNALS*, and a watch selects the type of
+the condition that caused it, record that condition and continue from the break."
   (let ((signalled (signalled-condition condition)))
     (when (and signalled
                (some (lambda (watch) (typep signalled (watch-type watch))) (watches-in-effect)))
@@ -273,8 +274,8 @@ this break and a watch selects that condition."
       (continue condition))))
 
 (defun signalled-condition (condition)
-  "If SBCL has signalled CONDITION because of *BREAK-ON-SIGNALS*, return the condition of the
-program that caused this. Else return NIL."
+  "If CONDITION is a break of SBCL because of *BREAK-ON-SIGNALS*, return the condition of the
+program that caused it. Otherwise return NIL."
   (when (typep condition 'simple-condition)
     (let ((control (simple-condition-format-control condition))
           (arguments (simple-condition-format-arguments condition)))
@@ -290,23 +291,25 @@ program that caused this. Else return NIL."
 (defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
 
 (defun error-noted (function &rest arguments)
-  "Hook: record the error that ARGUMENTS denote if a watch selects it. Then call FUNCTION,
-the original ERROR, with it."
+  "Hook: FUNCTION is the original ERROR. Make the condition that ARGUMENTS designate, record it if a
+watch selects it, and call FUNCTION with it."
   (call-noted 'simple-error function arguments))
 
 (defun signal-noted (function &rest arguments)
-  "Hook: record the condition that ARGUMENTS denote if a watch selects it. Then call
-FUNCTION, the original SIGNAL, with it."
+  "Hook: FUNCTION is the original SIGNAL. Make the condition that ARGUMENTS designate, record it if
+a watch selects it, and call FUNCTION with it."
   (call-noted 'simple-condition function arguments))
 
 (defun warn-noted (function &rest arguments)
-  "Hook: record the warning that ARGUMENTS denote if a watch selects it. Then call FUNCTION, the
-original WARN, with this warning. If ARGUMENTS denote none, call FUNCTION with ARGUMENTS."
+  "Hook: FUNCTION is the original WARN. Make the condition that ARGUMENTS designate, record it if a
+watch selects it, and call FUNCTION with it. If ARGUMENTS designate none, call FUNCTION with
+ARGUMENTS."
   (call-noted 'simple-warning function arguments))
 
 (defun cerror-noted (function &rest arguments)
-  "Hook: record the error that ARGUMENTS but the first denote if a watch selects it. Then
-call FUNCTION, the original CERROR, with it and with the arguments, which its restart needs."
+  "Hook: FUNCTION is the original CERROR. Make the condition that ARGUMENTS after the first
+designate, and record it if a watch selects it. Call FUNCTION with the first argument, the
+condition, and the other arguments, which the report of the restart needs."
   (call-noted 'simple-error
               (lambda (datum &rest more)
                 (declare (ignore more))
@@ -314,8 +317,9 @@ call FUNCTION, the original CERROR, with it and with the arguments, which its re
               (rest arguments)))
 
 (defun call-noted (simple function arguments)
-  "Record the condition that ARGUMENTS designate, and call FUNCTION, which signals it. SIMPLE is the
-condition type for a format control."
+  "Make the condition that ARGUMENTS, a condition designator, designate, record it, and call
+FUNCTION, which signals it, with it. SIMPLE is the condition type for a format control. If ARGUMENTS
+designate none, call FUNCTION with ARGUMENTS."
   (let ((condition (and arguments
                         (with-isolation
                           (nil-if-program-fails
@@ -325,15 +329,15 @@ condition type for a format control."
         (apply function arguments))))
 
 (defun call-noting-condition (condition function)
-  "Call FUNCTION, which signals CONDITION. First record CONDITION for watches that select it, unless
-this thread is signalling it already."
+  "Call FUNCTION, which has no parameters and signals CONDITION. Before that, record CONDITION for
+the watches that select it, unless this thread is signalling it already."
   (unless (eq condition *signalling*)
     (note-signalled condition))
   (let ((*signalling* condition)) (funcall function)))
 
 (defun condition-for (datum arguments simple)
-  "Return the condition that DATUM and ARGUMENTS, a condition designator such as ERROR takes,
-designate, or NIL. SIMPLE is the condition type for a format control."
+  "Return the condition that DATUM and ARGUMENTS, a condition designator, designate, or NIL. SIMPLE
+is the condition type for a format control."
   (typecase datum
     (condition datum)
     ((or string function)
@@ -351,11 +355,11 @@ designate, or NIL. SIMPLE is the condition type for a format control."
 (define-hook cerror cerror-noted)
 
 (defparameter *signal-hooks* '(error-noted signal-noted warn-noted cerror-noted)
-  "A list of the hooks by which watches record conditions in an image that the server did not
-start.")
+  "The names of the hook functions with which watches record conditions in an image that somebody
+else runs.")
 
 (defun install-watch-hooks ()
-  "Install the hooks in *SIGNAL-HOOKS* if a watch is in effect. Else uninstall them."
+  "Install the hooks in *SIGNAL-HOOKS* if a watch is in effect. Otherwise uninstall them."
   (call-unrecorded (lambda ()
                      (sb-thread:with-mutex (**watch-hooks-lock**)
                        (if (watches-in-effect)

@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun checking-readtable (readtable)
-  "Return a copy of READTABLE in which #. evaluates nothing."
+  "Return a copy of READTABLE in which #. reads a form and does not evaluate it."
   (let ((copy (copy-readtable readtable)))
     (nil-if-program-fails
       (set-dispatch-macro-character #\# #\. (lambda (stream character number)
@@ -15,8 +15,8 @@
     copy))
 
 (defun enter-readtable (form)
-  "Set *READTABLE* to the readtable that FORM, the text of an IN-READTABLE form, names, if the image
-has it. Do nothing for another FORM."
+  "If FORM, the text of a form, is an IN-READTABLE form and the image has its readtable, set
+*READTABLE* to a copy from CHECKING-READTABLE. Otherwise do nothing."
   (let* ((name (argument-of "in-readtable" form))
          (package (and name (find-package "NAMED-READTABLES")))
          (finder (and package (find-symbol "FIND-READTABLE" package)))
@@ -28,28 +28,29 @@ has it. Do nothing for another FORM."
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-begin (text start end)
-  "Return the index in TEXT of the beginning of the form that ends at END. Skip blanks and comments
-from START on."
+  "Return the index in TEXT at which the form begins that ends at END. Between START and the form
+are only white space and comments."
   (let ((*read-suppress* t)) (form-start text start end)))
 
 (defun package-there (packages place)
-  "Return the package in which the form at PLACE, an index, is read, or its name if it does not
-exist. PACKAGES is a list of (PLACE NAME) lists in order: forms from PLACE on are read in the
-package NAME, or the current one if NAME is NIL."
+  "Return the package in which the form at PLACE, an index, is read. If the package does not exist,
+return its name. PACKAGES is a list of (PLACE NAME) lists in order: forms from PLACE on are read in
+the package NAME, or in the current package if NAME is NIL."
   (let ((name (second (find place packages :key #'first :test #'>= :from-end t))))
     (if name (or (find-package name) name) *package*)))
 
 (defun enter-readtable-there (text start end packages)
-  "Set *READTABLE* to the readtable that the form of TEXT from START to END enters, if any. PACKAGES
-is a list of (PLACE NAME) lists in order: forms from PLACE on are read in the package NAME."
+  "If the form of TEXT between the indexes START and END is an IN-READTABLE form, set *READTABLE* to
+its readtable. PACKAGES is a list of (PLACE NAME) lists in order: forms from PLACE on are read in
+the package NAME."
   (let* ((begin (form-begin text start end)) (package (package-there packages begin))
          (*package* (if (packagep package) package *package*)))
     (enter-readtable (subseq text begin end))))
 
 (defun form-ends (text packages)
-  "Return a list of the indexes at which the forms of TEXT end, in order, and the condition that
-stopped the reading, or NIL. PACKAGES is a list of (PLACE NAME) lists in order: forms from PLACE on
-are read in the package NAME."
+  "Return two values: a list of the indexes at which the forms of TEXT end, in order, and the
+condition that stopped the reading, or NIL. PACKAGES is a list of (PLACE NAME) lists in order: forms
+from PLACE on are read in the package NAME."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
       ;; The first line of a script can begin with #!, and LOAD skips this line.
@@ -64,15 +65,16 @@ are read in the package NAME."
         (error (condition) (values (nreverse ends) condition))))))
 
 (defun call-uninterning (text function)
-  "Call FUNCTION, which reads TEXT, and return its value. Unintern the new symbols, even after a
-non-local exit."
+  "Call FUNCTION, which reads from TEXT, and return its value. Afterwards, even after a non-local
+exit, unintern the symbols that reading has interned."
   (let ((*interned* '()))
     (unwind-protect (funcall function)
       (unintern-new (interned-symbols *interned*) text))))
 
 (defun reader-problem (text start end)
-  "Return a JSON object with the reason why the form of TEXT from START to END cannot be read, or
-NIL. \"name\" is true if the form names a missing package or symbol, which another form can define."
+  "Return NIL if the form of TEXT between the indexes START and END can be read. Otherwise return a
+JSON object with the reason. Its member \"name\" is true if the form names a missing package or
+symbol, because another form can define that."
   (let ((form (subseq text start end)))
     (call-uninterning
      form
@@ -84,9 +86,10 @@ NIL. \"name\" is true if the form names a missing package or symbol, which anoth
                    "name" (typep condition 'package-error))))))))
 
 (defun problems (text ends starts packages)
-  "Return a list of JSON objects for the forms of TEXT at STARTS, a list of indexes, that cannot be
-read, and a list of the names of missing packages, whose forms are not read. ENDS lists the ends of
-all forms. PACKAGES is as for PACKAGE-THERE."
+  "Return two values: a list of JSON objects for the forms of TEXT at STARTS, a list of indexes,
+that cannot be read, and a list of the names of missing packages. Forms in such packages are not
+read. ENDS lists the ends of all forms. PACKAGES is a list of (PLACE NAME) lists in order: forms
+from PLACE on are read in the package NAME."
   (loop with missing = '()
         with *readtable* = *readtable*
         for start = 0 then end
@@ -111,9 +114,9 @@ all forms. PACKAGES is as for PACKAGE-THERE."
    "Packages that do not exist. Forms in these packages were not checked."))
 
 (defun checked-text (text starts packages)
-  "Return a plist with \"value\": the ends of the forms of TEXT, the condition that stopped the
-reading, and the PROBLEMS of the forms at STARTS, a list of indexes. PACKAGES is a list of (PLACE
-NAME) lists, as for PACKAGE-THERE."
+  "Return a plist with \"value\", a JSON object: the ends of the forms of TEXT, the reason why the
+reading stopped, and the problems of the forms at STARTS, a list of indexes. PACKAGES is a list of
+(PLACE NAME) lists in order: forms from PLACE on are read in the package NAME."
   (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text packages)))
     (multiple-value-bind (problems missing)
         (call-user-code (lambda () (problems text ends starts packages)))

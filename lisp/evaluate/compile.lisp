@@ -1,23 +1,23 @@
 ;;;; Compiles forms as COMPILE-FILE compiles top-level forms, without running them. COMPILE-FILE
-;;;; needs a file. So it compiles the same file for each form: a file with the single character !,
-;;;; and a reader macro for this character returns the form.
+;;;; needs a file, so it compiles the same file for each form. The file contains the single
+;;;; character !, and a reader macro for this character returns the form.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 ;; This is a function and not a variable: SBCL 2.1 would need the constant +POLICY+ when it loads
-;; the variable from our fasl, which lacks the constant.
+;; the variable from the agent's fasl, and the fasl lacks the constant.
 (defun compiler-variables ()
-  "Return a list of the names of the variables that COMPILE-FILE binds and that a form of a file can
-set for later forms."
+  "Return a list of the names of the variables that COMPILE-FILE binds and that one form of a file
+can set for later forms."
   (remove nil (list '*package* '*readtable* +policy+)))
 
 (defun compiler-values ()
-  "Return a list of the values of the variables in (COMPILER-VARIABLES)."
+  "Return a list of the current values of the variables from COMPILER-VARIABLES."
   (mapcar #'symbol-value (compiler-variables)))
 
 (defun readtable-for-form (form)
-  "Return a readtable that reads the only character of the file from MAKE-FORM-FILE as FORM, and
-then makes the user's readtable current again."
+  "Return a readtable in which the character ! is read as FORM. After that, the user's readtable is
+current again."
   (let ((users *readtable*) (readtable (copy-readtable nil)))
     (set-macro-character #\! (lambda (stream character)
                                (declare (ignore stream character))
@@ -27,8 +27,8 @@ then makes the user's readtable current again."
     readtable))
 
 (defun compile-one-form (form file)
-  "Compile FORM by way of FILE, a file from MAKE-FORM-FILE. Return the list from COMPILER-VALUES at
-the end."
+  "Compile FORM by compiling FILE, a file from MAKE-FORM-FILE. Return a list of the values of the
+variables from COMPILER-VARIABLES at the end."
   (let* ((after (compiler-values))
          (note `(eval-when (:compile-toplevel)
                   (funcall ,(lambda () (setf after (compiler-values))))))
@@ -38,9 +38,9 @@ the end."
     after))
 
 (defun compile-text (text file)
-  "Read the forms of TEXT one by one, and compile each by way of FILE, a file from MAKE-FORM-FILE,
-with a copy of the user's readtable. Return a plist of answer members: the number of forms, or why a
-form cannot be read."
+  "Read the forms of TEXT one by one with a copy of the user's readtable, and compile each by
+COMPILE-ONE-FORM with FILE, a file from MAKE-FORM-FILE. Return a plist of answer members: the number
+of the forms, or the reason why a form cannot be read."
   (let* ((stream (make-string-input-stream text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
@@ -59,8 +59,8 @@ form cannot be read."
       (setf *form-number* nil))))
 
 (defun make-form-file (file)
-  "Write FILE with a single character, which a readtable from READTABLE-FOR-FORM reads as a form.
-Return the truename of FILE."
+  "Write a FILE that contains the single character !, and return its truename. A readtable from
+READTABLE-FOR-FORM reads this character as a form."
   (with-open-file (out file :direction :output :if-exists :supersede)
     (write-char #\! out))
   (truename file))
@@ -97,8 +97,9 @@ Return the truename of FILE."
     (list* "formNumber" number members)))
 
 (defun compile-without-loading (source fasl)
-  "Compile the file SOURCE into FASL. Return a property list with the member \"value\", which
-describes the outcome. If SOURCE is a script, do not load the libraries that it would load."
+  "Compile the file SOURCE into the file FASL. Return a plist of answer members with the member
+\"value\", a JSON object of the shape LOADED-FILE. If SOURCE is a script, do not load the libraries
+that it loads."
   (load-packages-of source)
   (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
     (multiple-value-bind (made warnings failed)

@@ -7,17 +7,18 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun found-name (file)
-  "Return the truename of FILE, or the pathname FILE itself when no such file exists."
+  "Return the truename of FILE, a pathname designator, or the pathname of FILE if no such file
+exists."
   (or (true-file file) (pathname file)))
 
 (defun true-name (file)
-  "Return the truename of FILE as a native namestring, or the name of FILE itself when no such file
-exists."
+  "Return the truename of FILE, a pathname designator, as a native namestring. If no such file
+exists, return the name of FILE."
   (sb-ext:native-namestring (found-name file)))
 
 (defun call-in-folder-of (file function)
-  "Call FUNCTION while the directory of FILE, a pathname, exists. If the image does not see the
-server's files, make this directory here, and delete it with its contents afterwards."
+  "Call FUNCTION while the directory of FILE, a pathname, exists. If it does not exist, because the
+image does not see the server's files, make it, and delete it with its contents afterwards."
   (multiple-value-bind (name made) (ensure-directories-exist file)
     (declare (ignore name))
     (unwind-protect (funcall function)
@@ -27,8 +28,8 @@ server's files, make this directory here, and delete it with its contents afterw
                                    :recursive t))))))
 
 (defun copy-in-folder (fasl source content)
-  "Write CONTENT, a string with a character for each octet, to a file in the folder of FASL with the
-name of SOURCE. Return the pathname of the file."
+  "Write CONTENT, a string with one character for each octet, to a file that has the name of SOURCE
+and is in the folder of FASL. Return the pathname of this file."
   (let ((copy (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
                              :defaults fasl)))
     (with-open-file (stream copy :direction :output :if-exists :supersede :external-format :latin-1)
@@ -36,8 +37,8 @@ name of SOURCE. Return the pathname of the file."
     copy))
 
 (defun give-date (copy date)
-  "Set the write date of the file COPY to DATE, a universal time, because the compiler stores this
-date as the version of the source."
+  "Set the write date of the file COPY to DATE, a universal time. The compiler records this date as
+that of the source."
   (let ((seconds (unix-time date)))
     (sb-alien:with-alien ((times (array sb-alien:long 2)))
       (setf (sb-alien:deref times 0) seconds
@@ -48,10 +49,10 @@ date as the version of the source."
        (sb-ext:native-namestring copy) (sb-alien:addr times)))))
 
 (defun call-compiling-as (file copy function)
-  "Call FUNCTION, which compiles COPY, and return its values. The compiled code, and code compiled
-while COPY is loaded, gets FILE as its source, and a date that no loaded version of FILE with
-another text has. FILE need not exist: then the date is later than that of the version loaded
-before."
+  "Call FUNCTION, which compiles COPY, and return its values. Code that is compiled, or that is
+compiled while COPY is loaded, gets FILE as its source file. Its date is one that no loaded version
+of FILE with another text has. If FILE does not exist, the date is later than that of the version
+loaded before."
   (let* ((written (date-of (pathname file)))
          (date (if written
                    (version-date (true-name file) written (or *whole-text* (read-text file)))
@@ -63,17 +64,18 @@ before."
         (funcall function)))))
 
 (defun compile-part (copy fasl file)
-  "Compile COPY into FASL as if it were FILE, and return the values of COMPILE-FILE. COPY has some
-of the forms of FILE, at the same positions. FILE itself is not read, and need not exist."
+  "Compile COPY into FASL as if it were FILE, and return the values of COMPILE-FILE. COPY contains
+some of the forms of FILE at the same positions. FILE itself is not read, and may be missing."
   (call-compiling-as file copy (lambda () (compile-source copy fasl))))
 
 (defun load-compiled (fasl source)
-  "Load FASL, which was compiled from SOURCE, with *LOAD-TRUENAME* bound to the truename of the
-user's file, even if SOURCE is a copy of it. The program may find other files by this variable."
+  "Load FASL, which was compiled from SOURCE. Bind *LOAD-TRUENAME* to the truename of the user's
+file, even if SOURCE is a copy of that file, because the program may find other files by it."
   (let ((file (if *source-copy*
                   (sb-ext:parse-native-namestring (cdr *source-copy*))
                   source)))
-    ;; Innermost, since newer frames than its own count as frames of the user.
+    ;; Call CALL-USER-CODE innermost, because all frames newer than its own count as frames of the
+    ;; user.
     (call-user-code
      (lambda ()
        (with-open-file (stream fasl :element-type '(unsigned-byte 8))

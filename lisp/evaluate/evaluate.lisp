@@ -2,38 +2,38 @@
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defparameter *value-limit* 10000 "The number of characters of one value that are printed at most.")
+(defparameter *value-limit* 10000 "The largest number of characters of one printed value.")
 (defparameter *values-limit* 39000
-  "The maximum number of characters of the printed values of one call. A tool returns a list of at
+  "The largest number of characters of all printed values of one call. A tool returns a list of at
 most 38000 characters, which must be shown whole. The server cuts answers of more than 40000.")
 
 ;;; Reading
 
 (defun line-and-column (text offset)
-  "Return the line and the column of OFFSET in TEXT, both counted from 1."
+  "Return two values: the line and the column of the index OFFSET in TEXT, both counted from 1."
   (let ((newline (position #\Newline text :end offset :from-end t)))
     (values (1+ (count #\Newline text :end offset))
             (if newline (- offset newline) (1+ offset)))))
 
 (defun skip-to-form (stream)
   "Skip white space and line comments in STREAM. Return the position of the next form, or NIL at the
-end."
+end of STREAM."
   (loop for char = (peek-char t stream nil nil)
         while (eql char #\;) do (read-line stream nil)
         finally (return (and char (file-position stream)))))
 
 (defun interned-symbols (interned)
   "Return a list of (PACKAGE . SYMBOL) pairs for INTERNED, a list of (PACKAGE . NAME) pairs. Leave
-out deleted packages, and names that are not accessible in their package."
+out deleted packages, and names that no longer lead to a symbol in their package."
   (loop for (package . name) in interned
         for (symbol status) = (and (package-name package)
                                    (multiple-value-list (find-symbol name package)))
         when status collect (cons package symbol)))
 
 (defun unintern-new (new form)
-  "Unintern the symbols of NEW, a list of (PACKAGE . SYMBOL) pairs, that have no definition and
-whose names occur in FORM, a text that could not be read. So symbols that other threads intern
-meanwhile stay."
+  "Unintern the symbols in NEW, a list of (PACKAGE . SYMBOL) pairs, if they have no definition and
+their names occur in FORM. FORM is the text of a form that could not be read. So symbols that other
+threads have interned meanwhile stay."
   (loop for (package . symbol) in new
         do (unless (or (fboundp symbol) (find-class symbol nil)
                        (and (boundp symbol) (not (keywordp symbol)))
@@ -41,12 +41,12 @@ meanwhile stay."
              (unintern symbol package))))
 
 (defvar *unreadable* nil
-  "NIL, or a CATCH tag to which a JSON object with the reason is thrown when a form cannot be read.
-Each call makes a new tag, so that user code cannot throw to it.")
+  "NIL, or a tag of a CATCH. If a form cannot be read, a JSON object with the reason is thrown to
+it. Each call makes a new tag, so that user code cannot throw to it.")
 
 (defmacro catching-unreadable (&body body)
-  "Evaluate BODY and return its value. If a form cannot be read, return the JSON object that is
-thrown to *UNREADABLE*."
+  "Evaluate BODY and return its value. If BODY meets a form that cannot be read, return the JSON
+object with the reason, which READ-FORM throws to *UNREADABLE*."
   `(let ((*unreadable* (list nil)))
      (catch *unreadable* ,@body)))
 
@@ -65,8 +65,8 @@ thrown to *UNREADABLE*."
   (number integer) (line integer) (column integer) (at-line integer) (at-column integer))
 
 (defun read-form (stream text start)
-  "Return the next form of STREAM, which begins at START in TEXT, or STREAM itself at its end. If
-the form cannot be read, unintern its new symbols, and throw a JSON object with the reason to
+  "Return the next form of STREAM, which begins at index START of TEXT, or STREAM itself at its end.
+If the form cannot be read, unintern its new symbols, and throw a JSON object with the reason to
 *UNREADABLE* (contract S2.16 in docs/develop/contracts.md)."
   (let ((*interned* '()))
     (handler-bind
@@ -92,9 +92,9 @@ the form cannot be read, unintern its new symbols, and throw a JSON object with 
                          (read stream nil stream))))))))
 
 (defun map-forms (visit text)
-  "Read the forms of TEXT one by one, and call the function VISIT with each form, its start in TEXT,
-and the stream, positioned behind the form. Return NIL, or a JSON object with the reason why a form
-could not be read."
+  "Read the forms of TEXT one by one. Call the function VISIT with each form, the index of its start
+in TEXT, and the stream, whose position is after the form. Return NIL. If a form cannot be read,
+stop, and return a JSON object with the reason."
   (let ((stream (make-string-input-stream text)))
     (catching-unreadable
       (loop for start = (skip-to-form stream)
@@ -105,15 +105,15 @@ could not be read."
                  (funcall visit form start stream))))))
 
 (defun form-reader (text start stream)
-  "Return a function without parameters that returns the source text of the form at START in TEXT,
-which was just read from STREAM."
+  "Return a function without parameters that returns the source text of the form at index START of
+TEXT. The form was just read from STREAM."
   (let ((end (min (length text) (file-position stream))))
     (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun forms-with-texts (text)
-  "Return a list of (FORM READER) lists for the forms of TEXT, and NIL or a JSON object with the
-reason why a form could not be read. READER is a function without parameters that returns the source
-text of FORM."
+  "Return two values: a list of (FORM READER) lists for the forms of TEXT, and NIL or a JSON object
+with the reason why a form could not be read. READER is a function without parameters that returns
+the source text of FORM."
   (let* ((*form-number* 0) (forms '())
          (unreadable (map-forms (lambda (form start stream)
                                   (push (list form (form-reader text start stream)) forms))
@@ -121,13 +121,13 @@ text of FORM."
     (values (reverse forms) unreadable)))
 
 (defun forms-in (text)
-  "Return a list of the forms of TEXT, and NIL or a JSON object with the reason why a form could not
-be read."
+  "Return two values: a list of the forms of TEXT, and NIL or a JSON object with the reason why a
+form could not be read."
   (multiple-value-bind (forms unreadable) (forms-with-texts text)
     (values (mapcar #'first forms) unreadable)))
 
 (defun last-p (stream)
-  "Return true if no more form follows in STREAM. The position of STREAM does not change."
+  "Return true if no other form follows in STREAM. Leave the position of STREAM unchanged."
   (let ((place (file-position stream)))
     (prog1 (nil-if-program-fails
              (let ((*read-suppress* t))
@@ -135,8 +135,8 @@ be read."
       (file-position stream place))))
 
 (defun last-form (text)
-  "Evaluate all forms of TEXT but the last, each before the next is read. Return the last form, and
-NIL or a JSON object with the reason why a form could not be read."
+  "Evaluate all forms of TEXT except the last, each before the next one is read. Return two values:
+the last form, and NIL or a JSON object with the reason why a form could not be read."
   (let* ((*form-number* 0) (last nil)
          (unreadable (map-forms (lambda (form start stream)
                                   (if (last-p stream)
@@ -149,16 +149,16 @@ NIL or a JSON object with the reason why a form could not be read."
 ;;; Evaluating
 
 (defmacro printing-values (&body body)
-  "Evaluate BODY with the user's printer settings, but with limits of length and level where the
-user has set none, so that a large value does not fill an answer."
+  "Evaluate BODY with the printer settings of the user. If the user has set no limit of length or
+level, bind a limit, so that a large value does not fill an answer."
   `(let ((*print-length* (or *print-length* 1000))
          (*print-level* (or *print-level* 50))
          (*package* (usable-package *package*)))
      ,@body))
 
 (defun hidden-length (value)
-  "Return the length of VALUE if it is a list or vector of which *PRINT-LENGTH* hides a part. Else
-return NIL."
+  "Return the length of VALUE if it is a list or vector whose last elements *PRINT-LENGTH* hides.
+Otherwise return NIL."
   (let ((length (typecase value
                   (list (proper-length value))
                   (string nil)
@@ -166,18 +166,18 @@ return NIL."
     (and length *print-length* (> length *print-length*) length)))
 
 (defvar *value-budget* 0
-  "The number of characters that the printed values of this call may still have.")
+  "The number of characters that the remaining printed values of this call may have.")
 
 (defun mostly-blank-p (text)
-  "Return true if TEXT is long and more than half of it is spaces. Pretty-printing deeply nested
-data can produce such a text."
+  "Return true if TEXT has more than 400 characters and more than half of them are spaces. The
+pretty printer can produce such a text for deeply nested data."
   (and (> (length text) 400)
        (> (* 2 (count #\Space text)) (length text))))
 
-;; Whether a PRINT-OBJECT method of the user prints the slots is unknown.
+;; A PRINT-OBJECT method of the user may print slots or not: the agent cannot know.
 (defun printed-slots (structure)
   "Return a list of the slot values of STRUCTURE that the printer prints. Return NIL if a method of
-the user prints STRUCTURE."
+the user prints STRUCTURE, because its output is unknown."
   (let ((method (first (compute-applicable-methods #'print-object
                                                    (list structure *standard-output*)))))
     (when (eq (first (sb-mop:method-specializers method)) (find-class 'structure-object))
@@ -186,16 +186,16 @@ the user prints STRUCTURE."
             when (slot-boundp structure name) collect (slot-value structure name)))))
 
 (defun printed-parts (value)
-  "Return a list of the objects in VALUE, which is no cons, that the printer prints: at most
-*PRINT-LENGTH* elements of an array, or the slot values of a structure."
+  "Return a list of the objects in VALUE that the printer prints: at most *PRINT-LENGTH* elements of
+an array, or the slot values of a structure. VALUE is no cons."
   (typecase value
     ((array t) (loop for index below (min *print-length* (array-total-size value))
                      collect (row-major-aref value index)))
     (structure-object (printed-slots value))))
 
 (defun circular-p (value)
-  "Return true if VALUE or a part of it contains itself. Examine at most 10000 parts, to the depth
-*PRINT-LEVEL*."
+  "Return true if VALUE contains itself, or a part of VALUE contains itself. Examine at most 10000
+parts, to the depth *PRINT-LEVEL*."
   (let ((within (make-hash-table :test 'eq)) (left 10000))
     (labels ((visit (part level)
                (when (and (plusp level) (plusp (decf left)))
@@ -221,8 +221,8 @@ the user prints STRUCTURE."
     nil))
 
 (defun holds-long-number-p (value)
-  "Return true if a part of VALUE satisfies LONG-NUMBER-P. Examine at most 1000 parts, to the depth
-*PRINT-LEVEL*."
+  "Return true if VALUE is no number but contains one that satisfies LONG-NUMBER-P. Examine at most
+1000 parts, to the depth *PRINT-LEVEL*."
   (let ((left 1000))
     (labels ((holds (part level)
                (and (plusp level)
@@ -238,24 +238,24 @@ the user prints STRUCTURE."
       (and (not (numberp value)) (holds value *print-level*)))))
 
 (defun with-short-numbers ()
-  "Return a copy of the current pprint dispatch table that prints large numbers with PRINT-NUMBER,
-which shortens them."
+  "Return a copy of the current pprint dispatch table with PRINT-NUMBER, which shortens long
+numbers, for bignums and ratios."
   (let ((table (copy-pprint-dispatch)))
     (set-pprint-dispatch '(or bignum ratio) #'print-number 100 table)
     table))
 
 (defun print-value (value stream)
-  "Print VALUE on STREAM as PRIN1 does. Print at most *PRINT-LENGTH* bits of a bit vector, since
-PRIN1 would print all."
+  "Print VALUE on STREAM as PRIN1 does. But print at most *PRINT-LENGTH* bits of a bit vector,
+because PRIN1 would print all."
   (if (and (bit-vector-p value) (> (length value) *print-length*))
       (format stream "~S..." (subseq value 0 *print-length*))
       (prin1 value stream)))
 
 (defun value-text (value)
-  "Return four values. First, VALUE printed as by ~S, in at most as many characters as the smaller
-of *VALUE-LIMIT* and *VALUE-BUDGET*. Second, true if the text was cut. Third, true if *PRINT-CIRCLE*
-was turned on because VALUE is circular. Fourth, the number of digits if VALUE is a number that was
-shortened, or true if VALUE contains shortened numbers."
+  "Return VALUE printed, as by ~S, in at most *VALUE-LIMIT* and at most *VALUE-BUDGET* characters.
+The second value is true if the text was cut. The third is true if *PRINT-CIRCLE* was turned on
+because VALUE is circular. The fourth is the number of digits if VALUE is a number that was
+shortened, or true if numbers in VALUE were shortened."
   (flet ((printed ()
            (bounded-string (if (rationalp value) *value-limit* (min *value-limit* *value-budget*))
                            (lambda (stream) (print-value value stream)))))
@@ -276,12 +276,12 @@ shortened, or true if VALUE contains shortened numbers."
             (values text cut circular shortened))))))
 
 (sb-ext:defglobal **display-function** nil
-  "NIL, or a function that takes a value and returns the text to show for it, or NIL if the value is
-to be printed.")
+  "NIL, or a function of a value. It returns the text that answers show for the value, or NIL to
+print the value.")
 
 (defun value-display-text (value)
-  "Return the text to show for VALUE: the result of **DISPLAY-FUNCTION**, or else VALUE printed.
-Return the values of VALUE-TEXT."
+  "Return the text to show for VALUE: the result of **DISPLAY-FUNCTION** or, if that is NIL, VALUE
+printed. The other values are those of VALUE-TEXT."
   (let ((text (and **display-function** (funcall **display-function** value))))
     (cond ((null text) (value-text value))
           ((<= (length text) *value-budget*) text)
@@ -303,8 +303,8 @@ Return the values of VALUE-TEXT."
   (id string :optional "Id under which the tool inspect finds a value that was not shown whole."))
 
 (defun value-data (value)
-  "Return a JSON object for VALUE with its text of limited length. Add the length of VALUE if
-elements are hidden, and an id if the text does not show all of VALUE."
+  "Return a JSON object for VALUE with its text, which is limited in length. It has the length of
+VALUE if elements are hidden, and an id if the text does not show all of VALUE."
   (multiple-value-bind (text cut circular shortened) (value-display-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
@@ -319,8 +319,8 @@ elements are hidden, and an id if the text does not show all of VALUE."
                          ((or cut hidden shortened) (object-id value)))))))
 
 (defun values-data (values)
-  "Return a list of JSON objects for the list VALUES, or :EMPTY if there are none. Values after the
-100th, or after *VALUE-BUDGET* is used up, are only counted."
+  "Return a list of JSON objects for the elements of VALUES, a list, or :EMPTY if there are none.
+After 100 values, or when *VALUE-BUDGET* is used up, only count the remaining ones."
   (loop for rest on values
         for index from 0
         while (and (plusp *value-budget*) (< index 100))
@@ -330,8 +330,8 @@ elements are hidden, and an id if the text does not show all of VALUE."
                               (t :empty)))))
 
 (defun evaluate-form (form text)
-  "Evaluate FORM as a REPL does, and return the list from VALUES-DATA for its values. TEXT is a
-function that returns the source text of FORM."
+  "Evaluate FORM, set the variables of a REPL such as * and +, and return the result of VALUES-DATA
+for the values of FORM. TEXT is a function that returns the source text of FORM."
   (setf - form)
   (call-noting
    (lambda ()
@@ -346,29 +346,29 @@ function that returns the source text of FORM."
    :by text))
 
 (defun evaluate-to-its-end (form text)
-  "Call EVALUATE-FORM with FORM and TEXT, and return its value. Start it again whenever
-EVALUATE-AGAIN ends it. Bind ASDF's search functions each time, since an earlier form can have
+  "Call EVALUATE-FORM with FORM and TEXT, and return its value. Call it again each time
+EVALUATE-AGAIN ends it. Bind ASDF's search functions at each call, because an earlier form can have
 loaded ASDF."
   (loop (catch 'again
           (return (call-finding-trees (lambda () (evaluate-form form text)))))))
 
 (defun evaluate-again ()
-  "End the evaluation of the current form, and start it again."
+  "End the evaluation of the current form by a throw, and evaluate the form again."
   (throw 'again nil))
 
-(defvar *evaluated-values* nil "A list with the VALUES-DATA of each form evaluated so far, newest
-first.")
+(defvar *evaluated-values* nil
+  "A list of the results of VALUES-DATA for the forms evaluated so far, newest first.")
 
 (defun note-form (text start stream)
-  "Set *FORM-TEXT* to at most 2000 characters of the form at START in TEXT, which was just read from
-STREAM."
+  "Set *FORM-TEXT* to the first 2000 characters of the form at index START of TEXT. The form was
+just read from STREAM."
   (let ((end (min (length text) (file-position stream) (+ start 2000))))
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun evaluate-text (text)
-  "Read and evaluate the forms of TEXT one by one, and push the list from VALUES-DATA for each to
-*EVALUATED-VALUES*. Return a plist with \"unreadable\": NIL, or a JSON object with the reason why a
-form could not be read."
+  "Read and evaluate the forms of TEXT one by one. Push the result of VALUES-DATA for each form onto
+*EVALUATED-VALUES*. Return a plist of answer members with \"unreadable\": NIL, or a JSON object with
+the reason why a form could not be read."
   (list "unreadable"
         (map-forms (lambda (form start stream)
                      (note-form text start stream)
@@ -376,15 +376,16 @@ form could not be read."
                    text)))
 
 (defun remarks-so-far ()
-  "Return a plist of answer members about the package and the warnings so far, which later answers
-do not repeat."
+  "Return a plist of answer members about the current package and the warnings so far. Forget these
+warnings, so that later answers do not repeat them."
   (prog1 (list* "package" (package-name (usable-package *package*)) (warning-members))
     (setf *remarks* (make-remarks))))
 
 (defun call-as-job-part (package function &key together)
-  "Call FUNCTION, which returns a plist of answer members, in the session and in PACKAGE, or the
-session's package if that is NIL. Return the plist, or the reason of an early end, with members
-about warnings, restarts and settings. TOGETHER is true for one compilation unit."
+  "Call FUNCTION, which returns a plist of answer members, in the session, with PACKAGE as *PACKAGE*
+or, if PACKAGE is NIL, with the session's package. Return this plist, or members about an early end,
+with members about warnings, restarts and settings added. If TOGETHER is true, compile everything in
+one compilation unit."
   (let ((*remarks* (make-remarks)) (members '()) (ended nil)
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*loads-in-spite* together)
@@ -406,15 +407,15 @@ about warnings, restarts and settings. TOGETHER is true for one compilation unit
             (style-members))))
 
 (defun done-members ()
-  "Return a property list of answer members: the number of the forms that were evaluated, and their
-values."
+  "Return a plist of answer members: the number of the form that was evaluated last, and the values
+of the evaluated forms."
   (list "formNumber" *form-number*
         "values" (loop for values in (reverse *evaluated-values*)
                        collect (if (eq values :empty) #() values))))
 
 (defun evaluate-code (code package)
-  "Evaluate the forms of the text CODE in PACKAGE or, if PACKAGE is NIL, in the session's package.
-Return a property list of answer members."
+  "Evaluate the forms of CODE, a text, in PACKAGE or, if PACKAGE is NIL, in the session's package.
+Return a plist of answer members."
   (let* ((*form-number* 0)
          (*value-budget* *values-limit*)
          (*evaluated-values* '())

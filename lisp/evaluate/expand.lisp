@@ -4,16 +4,17 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun expand-form (form mode)
-  "Return FORM expanded, and true if anything was expanded. MODE is \"one\" for a single step,
-\"full\" to expand until FORM is no macro form, or \"all\" to expand also the forms within FORM."
+  "Return two values: the expansion of FORM, and true if anything was expanded. MODE is \"one\" for
+a single step, \"full\" to expand until FORM is no macro form, or \"all\" to expand the forms within
+FORM too."
   (cond ((string= mode "one") (macroexpand-1 form))
         ((string= mode "full") (macroexpand form))
         (t (let ((expansion (funcall (code-walker) form)))
              (values expansion (not (eq expansion form)))))))
 
 (defun printed-expansion (circle form)
-  "Return FORM pretty-printed, with *PRINT-CIRCLE* bound to CIRCLE, and true if the text was cut. If
-a print method fails, print such objects with the names of their classes."
+  "Return two values: FORM pretty-printed with *PRINT-CIRCLE* bound to CIRCLE, and true if the text
+was cut. If a print method fails, print FORM again with the class names of such objects."
   (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
         (*print-length* nil) (*print-level* 100)
@@ -26,15 +27,15 @@ a print method fails, print such objects with the names of their classes."
             (print-form)))))))
 
 (defun expansion-data (form)
-  "Return a JSON object with FORM printed. Use labels such as #1= only if the text is too long
-without them, as for circular structure: labels on gensyms are hard to read."
+  "Return a JSON object with the text of FORM. Use labels such as #1= only if the text is too long
+without them, as for a circular form: labels on gensyms are hard to read."
   (multiple-value-bind (text cut) (printed-expansion nil form)
     (multiple-value-bind (marked too-long) (if cut (printed-expansion t form) (values text nil))
       (object "text" (if too-long text marked) "cut" too-long))))
 
 (defun operator-data (form)
-  "Return a JSON object about the operator of FORM, which is no macro form, or about FORM if it is a
-symbol. Return NIL if there is no such symbol."
+  "Return a JSON object about the operator of FORM, or about FORM if it is a symbol. FORM is no
+macro form. Return NIL if the operator is no symbol."
   (let ((operator (if (consp form) (car form) form)))
     (and operator (symbolp operator) (not (keywordp operator))
          (object "name" (symbol-text operator)
@@ -44,7 +45,7 @@ symbol. Return NIL if there is no such symbol."
                                (natures operator))))))
 
 (defun only-form (text)
-  "Return the only form of TEXT. If there is none or more than one, throw a JSON object with this
+  "Return the only form of TEXT. If TEXT has no form or more than one, throw a JSON object with this
 reason to *UNREADABLE*."
   (let* ((stream (make-string-input-stream text))
          (start (skip-to-form stream))
@@ -58,8 +59,8 @@ reason to *UNREADABLE*."
     form))
 
 (defun expand-text (text mode)
-  "Read the form of TEXT, and expand it according to MODE, as EXPAND-FORM does. Return a property
-list of answer members."
+  "Read the only form of TEXT and expand it by EXPAND-FORM with MODE. Return a plist of answer
+members."
   (let* ((data '())
          (unreadable
            (catching-unreadable

@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun needed-system (condition)
-  "Return a list of the names of a missing system and of the system, or else the .asd file, that
-needs it, if CONDITION is ASDF's error about a missing dependency. Else return NIL."
+  "If CONDITION is ASDF's error about a missing dependency, return a list (MISSING BY). MISSING is
+the name of the missing system. BY is the name of the system, or else of the .asd file, that needs
+it. Otherwise return NIL."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY"
@@ -17,8 +18,8 @@ needs it, if CONDITION is ASDF's error about a missing dependency. Else return N
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
 (defun call-for-needed (function)
-  "Call FUNCTION, and return NIL and its value. If FUNCTION signals an error for which NEEDED-SYSTEM
-returns a list, end FUNCTION and return that list alone."
+  "Call FUNCTION. Return two values: NIL, and the value of FUNCTION. If FUNCTION signals an error
+for which NEEDED-SYSTEM returns a list, end FUNCTION and return only that list."
   (catch 'needed
     (agent-handler-bind ((error (lambda (condition)
                                   (let ((needed (needed-system condition)))
@@ -26,9 +27,9 @@ returns a list, end FUNCTION and return that list alone."
       (values nil (funcall function)))))
 
 (defun call-looking-again (function)
-  "Call FUNCTION, which finds or loads a system, and return NIL and its value. If a system is not
-found, scan ASDF's directories and call it again, then load the library manager and call it again.
-If that fails too, return the list from NEEDED-SYSTEM."
+  "Call FUNCTION, which finds or loads a system. Return two values: NIL, and the value of FUNCTION.
+If a system is not found, let ASDF scan its directories and call FUNCTION again, then load the
+library manager and call it again. If that fails too, return only the list from NEEDED-SYSTEM."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
@@ -66,8 +67,8 @@ If that fails too, return the list from NEEDED-SYSTEM."
   (missing string))
 
 (defun missing-data (missing system &optional by)
-  "Return a JSON object about MISSING, a system that ASDF did not find while it loaded SYSTEM. BY is
-the name of the system or file that needs it, or NIL."
+  "Return a JSON object about MISSING, the name of a system that ASDF did not find while it loaded
+SYSTEM, a name. BY is the name of the system or file that needs it, or NIL."
   (object "system" (and by system) "missing" missing "neededBy" by
           "known" (known-systems)
           "asd" (asd-data missing)
@@ -77,16 +78,16 @@ the name of the system or file that needs it, or NIL."
           "initFile" **init-file**))
 
 (defun found-system (name)
-  "Return the ASDF system named NAME, or NIL if ASDF finds none. If its .asd file needs another
-system, which is missing, the second value is the list from NEEDED-SYSTEM about the missing system.
-Else it is NIL."
+  "Return two values: the ASDF system that NAME means, or NIL if ASDF finds none, and NIL. If the
+.asd file of the system needs a missing system, the second value is the list from NEEDED-SYSTEM
+about it."
   (multiple-value-bind (needed system)
       (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
 (defun operate (name force)
-  "Load the system NAME, and record its definitions. If FORCE is T, load it even if it is loaded,
-and if it is a list, the systems named in it. Return NIL, or the list from NEEDED-SYSTEM about a
+  "Load the system NAME, and record its definitions. FORCE is T to load it even if it is loaded, a
+list of names of systems to load again, or NIL. Return NIL, or the list from NEEDED-SYSTEM about a
 missing system."
   (flet ((load-it ()
            (if force (asdf-call "LOAD-SYSTEM" name :force force) (asdf-call "LOAD-SYSTEM" name))))
@@ -96,8 +97,8 @@ missing system."
                       (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
 
 (defun stale-systems (systems)
-  "Return a list of the names of those of SYSTEMS that have a file whose present text differs from
-its loaded text."
+  "Return a list of the names of the systems in SYSTEMS, a list of ASDF systems, that have a file
+whose current text differs from its loaded text."
   (loop for each in systems
         when (some #'stale-p (true-names (component-files each)))
           collect (asdf-call "COMPONENT-NAME" each)))
@@ -115,8 +116,9 @@ its loaded text."
   (value loaded-system :optional))
 
 (defun load-until-fitting (name force)
-  "Load the system NAME, which ASDF has found, again until its code fits its files. FORCE is true to
-load it even if it is loaded. Return NIL, or the list from NEEDED-SYSTEM about a missing system."
+  "Load the system NAME, which ASDF has found. Load it again until the code in the image fits the
+files. If FORCE is true, load it even if it is loaded. Return NIL, or the list from NEEDED-SYSTEM
+about a missing system."
   (let* ((system (find-system name))
          ;; Search only once: ASDF can read a .asd file again, and forget that its systems are
          ;; loaded.
@@ -136,8 +138,8 @@ load it even if it is loaded. Return NIL, or the list from NEEDED-SYSTEM about a
                 (and (not force) (stale-systems systems))))))))
 
 (defun loaded-data (name force)
-  "Load the system NAME, which ASDF has found. If FORCE is true, load it even if it is loaded
-already. Return a JSON object that describes the outcome."
+  "Load the system NAME, which ASDF has found, even if it is loaded when FORCE is true. Return a
+JSON object about the outcome."
   (let* ((before (loaded-systems)) (*loaded* (make-noted))
          (needed (load-until-fitting name force)))
     (if needed
@@ -152,8 +154,7 @@ already. Return a JSON object that describes the outcome."
                   "agreement" (make-json-object (agreement)))))))
 
 (defun system-members (name force)
-  "Load the system NAME, even if it is loaded already when FORCE is true. Return a property list of
-answer members."
+  "Load the system NAME, even if it is loaded when FORCE is true. Return a plist of answer members."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
   (multiple-value-bind (system needed) (found-system name)
     (let ((plain (string-downcase (string-left-trim "#:" name))))

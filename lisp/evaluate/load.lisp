@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun call-as-loading-job (function)
-  "Call FUNCTION, which compiles and loads and returns a plist of answer members, by
-CALL-AS-JOB-PART, in one compilation unit and without compiler notes."
+  "Call FUNCTION, which compiles and loads files, by CALL-AS-JOB-PART, in one compilation unit and
+without compiler notes. FUNCTION returns a plist of answer members."
   (call-as-job-part nil (lambda () (call-with-quiet-compiler function)) :together t))
 
 (defvar *phase* nil "The phase of the current load: \"compile\" or \"load\".")
@@ -13,9 +13,10 @@ CALL-AS-JOB-PART, in one compilation unit and without compiler notes."
 ;;; Loads that are done again
 
 (defun call-until-fitting (load &optional (misfit (constantly nil)))
-  "Call LOAD, a function that compiles and loads, with NIL, then at most twice again while the code
-does not fit: with T if a restart changed the slots of a structure meanwhile, or with the value of
-the function MISFIT if that is true. LOAD-UNTIL-FITTING passes a MISFIT. Return the last value."
+  "Call LOAD, a function of one argument that compiles and loads, with NIL. While the code does not
+fit, call it again, at most twice. The code does not fit if a restart has changed the slots of a
+structure meanwhile: then pass T. It also does not fit if the function MISFIT returns true: then
+pass its value. Return the last value of LOAD."
   (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
     (loop with before = (slots)
           with value = (funcall load nil)
@@ -39,9 +40,9 @@ the function MISFIT if that is true. LOAD-UNTIL-FITTING passes a MISFIT. Return 
   (agreement agreement :optional))
 
 (defun load-noting (load source file forget)
-  "Call LOAD, a function that loads the compiled code of SOURCE, and record its definitions as those
-of FILE. SOURCE is FILE or a copy of FILE. Then, if FORGET is not NIL, call FORGET-OLD with FORGET.
-Return a JSON object with the differences between the image and FILE."
+  "Call LOAD, a function that loads the compiled code of SOURCE, and record its definitions as
+definitions of FILE. SOURCE is FILE or a copy of it. If FORGET is not NIL, call FORGET-OLD with
+FORGET afterwards. Return a JSON object with the differences between the image and FILE."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path))))
     ;; CALL-DISPLACING-METHODS is around CALL-NOTING, because CALL-DISPLACING-METHODS ends with a
@@ -54,9 +55,9 @@ Return a JSON object with the differences between the image and FILE."
                                                   :tried tried))))))
 
 (defun load-result (load source file forget)
-  "Load SOURCE by LOAD-NOTING for FILE and FORGET, and return a JSON object of the shape
-LOADED-FILE. LOAD returns true if the compiler reported a failure, and throws to SECTION-UNREADABLE
-if a later form cannot be read. It is NIL if nothing was compiled."
+  "Call LOAD by LOAD-NOTING with SOURCE, FILE and FORGET. Return a JSON object of the shape
+LOADED-FILE. LOAD is NIL if nothing was compiled, or a function that returns true if the compiler
+reported a failure. This function throws to SECTION-UNREADABLE if a later form cannot be read."
   (setf *phase* "load")
   (let* ((failed nil) (agreement nil)
          (whole (and load
@@ -71,9 +72,9 @@ if a later form cannot be read. It is NIL if nothing was compiled."
             "agreement" agreement)))
 
 (defun compile-and-load (source fasl file forget)
-  "Compile SOURCE into FASL, load FASL, and return a JSON object of the shape LOADED-FILE. If FORGET
-is true, remove definitions that FILE no longer has. If it is \"listed\", do so only if answers have
-listed all of them."
+  "Compile SOURCE into FASL, load FASL, and return a JSON object of the shape LOADED-FILE. SOURCE is
+FILE or a copy of it. If FORGET is true, remove definitions that FILE no longer has. If FORGET is
+\"listed\", do this only if answers have listed all of them."
   (let ((*loaded* (make-noted)))
     (call-until-fitting
      (lambda (again)
@@ -147,8 +148,8 @@ the first file that is not loaded completely."
                       (lambda ()
                         (call-in-folder-of
                          (fasl 1)
-                         ;; Around all files: a later one can define a method again that an earlier
-                         ;; one displaced.
+                         ;; Do this around the loads of all files: a later file can define a method
+                         ;; again that an earlier one has displaced.
                          (lambda () (call-displacing-methods #'load-all)))))))
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
@@ -187,7 +188,7 @@ changes its number or position."
                    (compile-part (copy-in-folder fasl file content) fasl file)
                  (declare (ignore warnings))
                  (list "value"
-                       ;; The forms stand in the copy where they stand in FILE.
+                       ;; The copy has the forms at the same positions as FILE.
                        (load-result (and made (lambda () (load-compiled made file) failed))
                                     file file nil))))))
       (let ((members (call-as-loading-job (lambda () (call-in-folder-of fasl #'load-it)))))

@@ -9,8 +9,8 @@
 and compile.")
 
 (defun idle-compiler ()
-  "Return the thread that holds the compiler's lock without running, or NIL. Ignore threads of jobs,
-since the server can end a job."
+  "Return the thread that holds the compiler's lock although it does not run, or NIL. Skip the
+threads of jobs, because the server can end a job."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
@@ -23,13 +23,13 @@ since the server can end a job."
              holder)))))
 
 (defun fresh-session-works-p ()
-  "Return true if *PROBE* can be read, evaluated and printed in a fresh session."
+  "Return true if the form *PROBE* can be read, evaluated and printed in a fresh session."
   (let ((*form-number* 0) (*form-text* nil) (*value-budget* *value-limit*) (*evaluated-values* '()))
     (call-in-fresh-session (lambda () (evaluate-text *probe*)))
     (equal "(1 \"a\" #\\b 1.5 :C)" (json-member "text" (first (first *evaluated-values*))))))
 
 (defun error-report-works-p ()
-  "Return true if an error can be described together with the calls on the stack."
+  "Return true if an error and the frames on the stack can be described."
   (handler-bind ((error (lambda (condition)
                           (loop for frame = (top-frame) then (frame-below frame)
                                 repeat 10
@@ -41,8 +41,8 @@ since the server can end a job."
 
 (defun collection-works-p ()
   "Collect garbage, which runs the program's *AFTER-GC-HOOKS* and finalizers. Return true if the
-image works afterwards, in this thread and in a new one. If the hooks end the image, this function
-does not return."
+image still works afterwards, in this thread and in a new one. If a hook ends the image, this
+function does not return."
   (sb-ext:gc)
   (and (fresh-session-works-p)
        (error-report-works-p)

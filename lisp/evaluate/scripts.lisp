@@ -6,19 +6,20 @@
 ;;; Readtables
 
 (defun begins-with-p (file octets)
-  "Return true if the file FILE begins with the octets in the list OCTETS."
+  "Return true if FILE, a pathname, begins with OCTETS, a list of octets."
   (with-open-file (stream file :element-type '(unsigned-byte 8))
     (loop for octet in octets always (eql octet (read-byte stream nil)))))
 
 (defun skip-line (stream char number)
-  "Dispatch macro function that skips the rest of a line of STREAM, and returns no object."
+  "Skip the rest of a line of STREAM, and return no object. This is the function of the dispatch
+macro #!."
   (declare (ignore char number))
   (read-line stream nil)
   (values))
 
 (defun readtable-for (source)
-  "Return the readtable for the file SOURCE: the current one or, if the file begins with a byte
-order mark or with #!, a copy in which the mark is white space, and the line a comment."
+  "Return the readtable for the file SOURCE: normally the current one. If the file begins with a
+byte order mark or with #!, return a copy in which the mark is white space, or #! begins a comment."
   (let ((mark (begins-with-p source '(#xef #xbb #xbf))) (script (begins-with-p source '(35 33))))
     (if (or mark script)
         (let ((readtable (copy-readtable)))
@@ -28,9 +29,9 @@ order mark or with #!, a copy in which the mark is white space, and the line a c
         *readtable*)))
 
 (defun readtable-calling (visit readtable)
-  "Return a copy of READTABLE that calls the function VISIT with each list read, the position after
-its opening parenthesis, and the stream. The reader returns the value of VISIT in place of the
-list."
+  "Return a copy of READTABLE that calls the function VISIT with three arguments for each list that
+it reads: the list, the position after its opening parenthesis, and the stream. The reader returns
+the value of VISIT in place of the list."
   (let ((copy (copy-readtable readtable)) (read-list (get-macro-character #\( readtable)))
     (set-macro-character #\( (lambda (stream char)
                                (let ((place (file-position stream)))
@@ -41,8 +42,8 @@ list."
 ;;; Scripts
 
 (defun names-package-p (text name)
-  "Return true if TEXT, the text of a file, names the package NAME: before a symbol, as a keyword or
-as a string."
+  "Return true if TEXT, the text of a file, contains the package name NAME before a symbol, as a
+keyword or as a string."
   (flet ((named-at-p (start &aux (end (+ start (length name))))
            (let ((before (if (plusp start) (char text (1- start)) #\Space))
                  (after (if (< end (length text)) (char text end) #\Space)))
@@ -54,8 +55,8 @@ as a string."
             thereis (named-at-p found))))
 
 (defun load-packages-of (file)
-  "Load ASDF or the library manager if the text of FILE names one of their packages, since the
-reader would signal an error there. For an .asd file, always load ASDF."
+  "Load ASDF or the library manager if the text of FILE, a pathname, names one of their packages:
+without the package, the reader would signal an error. For an .asd file, load ASDF in any case."
   (let ((text (read-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
       (when (and (not (find-package "ASDF"))
@@ -64,8 +65,8 @@ reader would signal an error there. For an .asd file, always load ASDF."
       (when (and **library-manager-due** (named-p *manager-packages*)) (load-library-manager)))))
 
 (defun library-form-p (form)
-  "Return true if FORM requires a module or uses a symbol of ASDF or of a library manager, and
-defines nothing."
+  "Return true if FORM defines nothing, and requires a module or uses a symbol of ASDF or of a
+library manager."
   (let ((uses nil))
     (labels ((definer-p (symbol) (starts-p (symbol-name symbol) "DEF"))
              (look (part)
@@ -79,16 +80,17 @@ defines nothing."
       (and (consp form) (progn (look form) uses)))))
 
 (defun enter-package-of (form)
-  "Set *PACKAGE* to the package in FORM, an IN-PACKAGE form, and return it. Return NIL for another
-FORM."
+  "If FORM is an IN-PACKAGE form and its package exists, set *PACKAGE* to this package and return
+it. Otherwise return NIL."
   (let ((package (and (typep form '(cons (eql in-package) (cons (or symbol string character) null)))
                       (find-package (second form)))))
     (when package (setf *package* package))))
 
 (defun load-libraries-of (file readtable)
-  "Evaluate the forms at the beginning of FILE, a script, that load libraries, since COMPILE-FILE
-would read later forms first. Use READTABLE. Stop at another form, or one that cannot be read.
-Return a list of their positions."
+  "Evaluate the forms at the beginning of FILE, a script, that load libraries, because COMPILE-FILE
+would read later forms before these have run. Read with READTABLE. Stop at the first other form,
+except IN-PACKAGE, and at one that cannot be read. Return a list of the positions of the evaluated
+forms."
   (with-open-file (in file)
     (let* ((places (make-hash-table :test 'eq)) (run '()) (*package* *package*)
            (*readtable* (readtable-calling (lambda (form place stream)
@@ -107,12 +109,13 @@ Return a list of their positions."
       run)))
 
 (defun reads-p (stream file)
-  "Return true if STREAM reads FILE. Other files can be read while FILE is compiled."
+  "Return true if STREAM reads from FILE, a pathname. While FILE is compiled, other files may be
+read too."
   (and (typep stream 'file-stream) (equal (true-file stream) (truename file))))
 
 (defun prepare-file (file)
-  "Load the libraries without which FILE cannot be read, and return the readtable for FILE. It reads
-the lists that LOAD-LIBRARIES-OF has evaluated as NIL."
+  "Load the libraries that are needed to read FILE, a pathname. Return the readtable for FILE. It
+reads the forms that LOAD-LIBRARIES-OF has evaluated as NIL."
   (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run
@@ -122,8 +125,8 @@ the lists that LOAD-LIBRARIES-OF has evaluated as NIL."
         readtable)))
 
 (defun compile-source (source fasl &optional (readtable (prepare-file source)))
-  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is from
-PREPARE-FILE. Reading an .asd file begins in ASDF-USER."
+  "Compile the file SOURCE into the file FASL, and return the values of COMPILE-FILE. READTABLE is a
+result of PREPARE-FILE. For an .asd file, the package at the beginning is ASDF-USER."
   (let ((*readtable* readtable)
         (*package* (or (and (equal "asd" (pathname-type source)) (find-package "ASDF-USER"))
                        *package*)))

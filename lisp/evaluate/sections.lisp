@@ -1,22 +1,24 @@
-;;;; Loads a file in sections if it cannot be compiled as a whole, because one of its forms names a
-;;;; package or a symbol that exists only after the forms before are loaded. LOAD can load such a
-;;;; file, because it evaluates each form before it reads the next.
+;;;; Loads a file in sections if the file cannot be compiled as a whole, because one of its forms
+;;;; names a package or a symbol that exists only after the forms before it are loaded. LOAD can
+;;;; load such a file, because it evaluates each form before it reads the next.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defstruct (section (:constructor make-section (file &optional (begin 0) end)))
-  "A part of FILE that is compiled and loaded by itself.
-BEGIN, END: the positions between which its top-level forms are. END is NIL for the end of FILE.
-PLACE: the position of the form read last while the section is compiled, or NIL.
-RUNS: true if loading an earlier form of the section runs code."
+  "A part of FILE that is compiled and loaded separately.
+BEGIN, END: the file positions between which its top-level forms are. END is NIL for the end of
+FILE.
+PLACE: the position of the form that was read last while the section is compiled, or NIL.
+RUNS: true if loading the forms of the section that were read so far runs code."
   file begin end (place nil) (runs nil))
 
 (defvar *within-form* nil
-  "True while a top-level form of a SECTION that begins with a macro character is read.")
+  "True while the reader reads a top-level form of a section. A list within that form is then no
+top-level form.")
 
 (defun runs-code-p (form)
   "Return true if loading FORM calls a function. Definitions and macro forms of the user do not
-count: a package that they make exists once they are compiled."
+count: a package that they define exists as soon as they are compiled."
   (let ((operator (and (consp form) (first form))))
     (and operator
          (symbolp operator)
@@ -26,29 +28,30 @@ count: a package that they make exists once they are compiled."
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 
 (defun stop-section (section)
-  "Throw to the CATCH in COMPILE-SECTION, which then returns :STOPPED, if loading the forms of
-SECTION before its PLACE can help: because they run code, or an earlier section was loaded."
+  "Throw :STOPPED to the CATCH in COMPILE-SECTION if it can help to load the forms of SECTION, a
+SECTION structure, before its PLACE first. It can help if these forms run code, or if an earlier
+section was loaded."
   (when (and (section-place section)
              (> (section-place section) (section-begin section))
              (or (section-runs section) (plusp (section-begin section))))
     (throw section :stopped)))
 
 (deftype missing-name ()
-  "A PACKAGE-ERROR about a package that does not exist, or a symbol that a package does not have."
+  "The type of errors about a package that does not exist, or a symbol that a package lacks."
   '(and package-error (not sb-ext:package-lock-violation)))
 
 (defmacro stopping-at-names ((section) &body body)
-  "Evaluate BODY, and call STOP-SECTION with SECTION if BODY signals a MISSING-NAME that it does not
-handle."
+  "Evaluate BODY. If BODY signals a MISSING-NAME error that it does not handle, call STOP-SECTION
+with SECTION, a SECTION structure."
   `(handler-bind ((missing-name (lambda (condition)
                                   (declare (ignore condition))
                                   (stop-section ,section))))
      ,@body))
 
 (defun read-in-section (section stream read)
-  "Return the values of the function READ, which reads a top-level form from STREAM. Before SECTION,
-return NIL instead, except for IN-PACKAGE and DECLAIM forms. After it, skip the rest of STREAM and
-return NIL."
+  "Call READ, a function that reads a top-level form from STREAM, and return its values. Before the
+begin of SECTION, a SECTION structure, return NIL instead, except for IN-PACKAGE and DECLAIM forms.
+After its end, skip the rest of STREAM and return NIL."
   (let ((place (file-position stream)) (end (section-end section)))
     (cond ((and end (>= place end))
            (loop while (read-char stream nil)))
@@ -63,8 +66,8 @@ return NIL."
                    ((typep form '(cons (member in-package declaim))) form)))))))
 
 (defun reader-in-section (section function)
-  "Return a reader macro function that reads like FUNCTION, a reader macro function, but top-level
-forms by READ-IN-SECTION for SECTION."
+  "Return a reader macro function that calls FUNCTION, another reader macro function. For a
+top-level form of the file of SECTION, a SECTION structure, it calls FUNCTION by READ-IN-SECTION."
   (lambda (stream &rest arguments)
     (flet ((read-it ()
              (let ((*within-form* t)) (apply function stream arguments))))
@@ -77,15 +80,18 @@ forms by READ-IN-SECTION for SECTION."
           (read-in-section section stream #'read-it)))))
 
 (defparameter *macro-character-limit* #x10000
-  "The character code below which characters can have a reader macro: the basic plane of Unicode.")
+  "The upper limit of the character codes that are searched for reader macros: the end of Unicode's
+basic plane.")
 
 (defun map-characters (visit)
-  "Call the function VISIT with each character that can have a reader macro."
+  "Call the function VISIT with each character that may have a reader macro: those with codes below
+*MACRO-CHARACTER-LIMIT*."
   (dotimes (code *macro-character-limit*) (funcall visit (code-char code))))
 
 (defun readtable-for-section (section readtable)
-  "Return a copy of READTABLE that reads top-level forms with a macro character first by
-READ-IN-SECTION for SECTION. Other top-level forms are symbols and numbers, which do nothing."
+  "Return a copy of READTABLE that reads each top-level form that begins with a macro character by
+READ-IN-SECTION for SECTION, a SECTION structure. Other top-level forms are symbols and numbers,
+which have no effect."
   (let ((copy (copy-readtable readtable)))
     (flet ((dispatching-p (char)
              (nil-if-program-fails (get-dispatch-macro-character char #\a readtable) t))
@@ -108,23 +114,24 @@ READ-IN-SECTION for SECTION. Other top-level forms are symbols and numbers, whic
     copy))
 
 (defun compile-section (section fasl readtable)
-  "Compile SECTION into FASL, and return the values of COMPILE-FILE. Return :STOPPED if a
-MISSING-NAME stops it and the forms before the PLACE of SECTION must be loaded first. READTABLE is
-from PREPARE-FILE."
+  "Compile SECTION, a SECTION structure, into FASL, and return the values of COMPILE-FILE. Return
+:STOPPED if a MISSING-NAME error stops the compilation and the forms before the PLACE of SECTION
+must be loaded first. READTABLE is a result of PREPARE-FILE."
   (catch section
     (stopping-at-names (section)
       (compile-source (section-file section) fasl (readtable-for-section section readtable)))))
 
 (defun unread-name-p (condition)
-  "Return true if CONDITION, a COMPILER-ERROR, is that a file cannot be read because of a
-MISSING-NAME."
+  "Return true if CONDITION, a COMPILER-ERROR, reports that a file cannot be read because of a
+MISSING-NAME error."
   (let ((unreadable (encapsulated-condition condition)))
     (and (typep unreadable 'unreadable-file)
          (typep (encapsulated-condition unreadable) 'missing-name))))
 
 (defun compile-whole (section fasl readtable)
-  "Compile SECTION, a whole file, into FASL, with READTABLE, and return the values of COMPILE-FILE.
-If a MISSING-NAME stops it, compile it again by COMPILE-SECTION, and return its values."
+  "Compile SECTION, a SECTION structure for a whole file, into FASL with READTABLE. Return the
+values of COMPILE-FILE. If a MISSING-NAME error stops the compilation, compile again by
+COMPILE-SECTION, and return its values."
   (flet ((compile-it ()
            (handler-bind (((or missing-name compiler-error)
                             (lambda (condition)
@@ -138,9 +145,10 @@ If a MISSING-NAME stops it, compile it again by COMPILE-SECTION, and return its 
           (values made warnings failure)))))
 
 (defun load-in-sections (first fasl readtable load)
-  "Load a file in sections. FIRST is the section of the whole file that COMPILE-SECTION stopped.
-Compile each section into FASL with READTABLE, and call LOAD, which loads FASL. Return true if
-COMPILE-FILE reported a failure. Throw to SECTION-UNREADABLE for unreadable text."
+  "Load a file in sections. FIRST is the SECTION structure of the whole file, for which
+COMPILE-SECTION has returned :STOPPED. Compile each section into FASL with READTABLE, and call LOAD,
+which loads FASL. Return true if COMPILE-FILE reported a failure. If a form cannot be read, throw to
+SECTION-UNREADABLE."
   (loop with file = (section-file first) and begin = 0 and failed = nil
         with end = (section-place first)
         for section = (make-section file begin end)

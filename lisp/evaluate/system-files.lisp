@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun source-directories (name)
-  "Return a list of the native names of the directories that have the .asd file and the sources of
-the system NAME."
+  "Return a list of the native names of the directories with the .asd file and the sources of the
+system NAME."
   (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
     (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
           for name = (nil-if-unreadable
@@ -38,8 +38,8 @@ the sources of an image that does not see its files."
           ((and date (eql date written)) (object "written" date)))))
 
 (defun system-paths (names)
-  "Return a list of at most 5000 native names of files: the source files and .asd files of those
-systems that ASDF has registered. Ignore other NAMES of systems."
+  "Return a list of at most 5000 native names of files: the .asd files and source files of the
+systems in NAMES, a list of names, that ASDF has registered."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (asdf-value "SYSTEM-SOURCE-FILE" system))
@@ -53,8 +53,8 @@ registered, at most 5000."
   (system-paths names))
 
 (defun without-files (name)
-  "Return a JSON object with the names of the systems on which the system NAME depends, if it is
-registered and no part of it has a file. Else return NIL."
+  "If the system NAME is registered and neither it nor its parts have files, return a JSON object
+with the names of the systems on which it depends. Otherwise return NIL."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
       (object "empty" t
@@ -63,8 +63,8 @@ registered and no part of it has a file. Else return NIL."
                             when needed collect (asdf-call "COERCE-NAME" needed))))))
 
 (defun unloaded-files (name)
-  "Return a list of the native names of files of the system NAME and its parts that were not loaded,
-although other files of the same part were."
+  "Return a list of the native names of the files of the system NAME and its parts that are not
+loaded, although other files of the same part are."
   (loop for part in (system-parts name)
         for files = (lisp-files part)
         for missing = (loop for file in files
@@ -103,21 +103,22 @@ PACKAGE, return where the names of the package differ from any loaded file."
   (file string :optional "The native truename of a file."))
 
 (defun direct-needs (name)
-  "Return a list of the names of the systems on which the system NAME directly depends."
+  "Return a list of the names of the systems on which the system NAME depends directly."
   (loop for dependency in (asdf-call "SYSTEM-DEPENDS-ON" (asdf-call "REGISTERED-SYSTEM" name))
         for needed = (needed-name dependency)
         when needed collect (asdf-call "COERCE-NAME" needed)))
 
 (defun true-files (system &optional others)
-  "Return a list of the native truenames of the Lisp files of the system SYSTEM, a name, and of the
-systems that it needs if OTHERS is true."
+  "Return a list of the native truenames of the Lisp files of the system with the name SYSTEM. If
+OTHERS is true, include those of the systems that it needs."
   (true-names (mapcan #'component-files
                       (lisp-files (asdf-call "REGISTERED-SYSTEM" system)
                                   :others others))))
 
 (defun loaded-roots (names)
-  "Return a list of those of NAMES, names of loaded systems, on which no other of them depends.
-Leave out a system if no load of it or its dependencies was recorded."
+  "Return a list of those names in NAMES, names of loaded systems, on which no other system in NAMES
+depends directly. Leave out a system if no load of its files or of those that it needs was
+recorded."
   (let ((needed (mapcan #'direct-needs names)))
     (loop for name in names
           when (and (not (member name needed :test #'string=))

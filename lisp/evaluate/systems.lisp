@@ -4,29 +4,29 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun asdf-call (name &rest arguments)
-  "Call ASDF's function NAME, a string, with ARGUMENTS."
+  "Call the function of ASDF named NAME, a string, with ARGUMENTS."
   (apply (contrib-function "ASDF" name) arguments))
 
 (defun loaded-systems ()
-  "Return a list of the names of the loaded systems, or NIL while ASDF itself is not loaded."
+  "Return a list of the names of the loaded systems. Return NIL if ASDF is not loaded."
   (and (contrib-function "ASDF" "ALREADY-LOADED-SYSTEMS") (asdf-call "ALREADY-LOADED-SYSTEMS")))
 
 (defun registry ()
-  "Return ASDF's hash table from system names to .asd files, or NIL."
+  "Return ASDF's hash table from system names to .asd files, or NIL if there is none."
   (let* ((symbol (contrib-symbol "ASDF" "*SOURCE-REGISTRY*"))
          (table (and symbol (symbol-value symbol))))
     (and (hash-table-p table) table)))
 
 (defun known-systems ()
-  "Return a sorted list of the names of systems that ASDF can find, at most 5000."
+  "Return a sorted list of the names of at most 5000 systems that ASDF can find."
   (let ((registry (registry)))
     (and registry
          (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0
                5000))))
 
 (defun asd-data (name)
-  "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the systems
-that this file defines instead. Return NIL if there is no such file, or it defines NAME."
+  "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the names of
+the systems that this file defines. Return NIL if there is no such file, or if it defines NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
          ;; The registry has the name of a symbolic link, and the system has the name of its target.
          (true (and file (true-file file)))
@@ -43,15 +43,15 @@ that this file defines instead. Return NIL if there is no such file, or it defin
 ;;; The files of systems
 
 (defun lisp-files (system &key others)
-  "Return a list of the Lisp files of SYSTEM, as ASDF components. If OTHERS is true, include the
-files of the systems that SYSTEM needs."
+  "Return a list of ASDF components, the Lisp files of SYSTEM, an ASDF system. If OTHERS is true,
+include the files of the systems that SYSTEM needs."
   (let ((type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
     ;; With its argument :COMPONENT-TYPE, REQUIRED-COMPONENTS would not look into modules.
     (remove-if-not (lambda (component) (typep component type))
                    (asdf-value "REQUIRED-COMPONENTS" system :other-systems others))))
 
 (defun needed-systems (system)
-  "Return the systems that SYSTEM needs, in the order in which ASDF loads them."
+  "Return a list of the ASDF systems that SYSTEM needs, in the order in which ASDF loads them."
   (remove-if-not (lambda (component) (and (typep component (contrib-symbol "ASDF" "SYSTEM"))
                                           (not (eq component system))))
                  (asdf-value "REQUIRED-COMPONENTS" system :other-systems t)))
@@ -61,21 +61,22 @@ files of the systems that SYSTEM needs."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP")))
 
 (defun gone-files (system)
-  "Return a list of the native names of source files of SYSTEM that no longer exist. ASDF does not
-take a missing file for a change of a loaded system."
+  "Return a list of the native names of those source files of SYSTEM that no longer exist. ASDF does
+not treat a missing file as a change of a loaded system."
   (loop for component in (lisp-files system)
         append (loop for file in (asdf-value "INPUT-FILES" (compile-operation) component)
                      when (nil-if-unreadable (not (probe-file file)))
                        collect (translated (namestring file)))))
 
 (defun compiled-date (component)
-  "Return the date of the fasl of COMPONENT, a Lisp file, or NIL when there is none."
+  "Return the write date of the fasl of COMPONENT, an ASDF component for a Lisp file, or NIL if
+there is no fasl."
   (date-of (first (asdf-value "OUTPUT-FILES" (compile-operation) component))))
 
 (defun wait-past-fasls (system)
-  "Wait, at most about a second, until new files get a later date than the fasls of SYSTEM and the
-systems that it needs. ASDF compares whole seconds, and takes a fasl of the same second for
-current."
+  "Wait, for about a second at most, until a new file gets a later write date than the fasls of
+SYSTEM and of the systems that it needs. ASDF compares whole seconds, and considers a fasl current
+if the source has the same second."
   (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system :others t)))))
     (when dates
       (loop with last = (reduce #'max dates)
@@ -83,34 +84,36 @@ current."
             while (= last (get-universal-time)) do (sleep 0.05)))))
 
 (defun seems-unchanged-p (component)
-  "Return true if the source file of COMPONENT is not newer than its fasl. The second value is true
-if both dates, in whole seconds, are the same, so that the source may still be newer."
+  "Return true if the source file of COMPONENT, an ASDF component, is not newer than its fasl. The
+second value is true if both dates, in whole seconds, are the same: the source may then still be
+newer."
   (let ((source (date-of (asdf-value "COMPONENT-PATHNAME" component)))
         (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
 (defun source-components (system &key others)
-  "Return an alist from the source files of SYSTEM, as ASDF components, to their native truenames.
-If OTHERS is true, include files of the systems that SYSTEM depends on."
+  "Return an alist from ASDF components, the source files of SYSTEM, to their native truenames. If
+OTHERS is true, include the files of the systems that SYSTEM needs."
   (loop for component in (lisp-files system :others others)
         for path = (native-truename (asdf-value "COMPONENT-PATHNAME" component))
         when path collect (cons component path)))
 
 (defun doubtful-system-p (system)
-  "Return true if ASDF would load SYSTEM from a fasl that can be of an older text: a file of SYSTEM
-has the date of its fasl, and the image does not know its text."
+  "Return true if ASDF may load SYSTEM from a fasl of an older text: a file of SYSTEM has the same
+date as its fasl, and the agent does not know its loaded text."
   (loop for (component . path) in (source-components system)
           thereis (and (null (known-text path)) (nth-value 1 (seems-unchanged-p component)))))
 
 (defun doubtful-systems (systems)
-  "Return a list of the names of those of SYSTEMS for which DOUBTFUL-SYSTEM-P returns true."
+  "Return a list of the names of the systems in SYSTEMS, a list of ASDF systems, that satisfy
+DOUBTFUL-SYSTEM-P."
   (mapcar (lambda (system) (asdf-call "COMPONENT-NAME" system))
           (remove-if-not #'doubtful-system-p systems)))
 
 ;;; Systems in files of another name: ASDF finds a system only in an .asd file of its own name.
 
 (defun defines-system-p (text name)
-  "Return true if TEXT, the text of an .asd file, has a DEFSYSTEM form for the system NAME."
+  "Return true if TEXT, the text of an .asd file, contains a DEFSYSTEM form for the system NAME."
   (flet ((name-at (start)
            (let* ((begin (position-if-not (lambda (char)
                                             (find char
@@ -128,18 +131,18 @@ has the date of its fasl, and the image does not know its text."
             thereis (name-at (+ found (length "defsystem"))))))
 
 (defvar *passed-over* :unasked
-  "A list of the .asd files that ASDF ignores in favour of others with the same names, or :UNASKED
-before the search.")
+  "A list of the .asd files that ASDF ignores because it uses others with the same names. :UNASKED
+before the search for them.")
 
 (defun map-asd-files (visit)
-  "Call the function VISIT with each .asd file below the directories of ASDF's source registry,
-which scans all of them."
+  "Call the function VISIT with each .asd file in the directories of ASDF's source registry. ASDF
+scans these directories."
   (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
         do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
 
 (defun passed-over-files ()
-  "Return a list of the .asd files that ASDF ignores in favour of others with the same names. Search
-only once in a load."
+  "Return a list of the .asd files that ASDF ignores because it uses others with the same names.
+Search for them only once in a load."
   (when (eq *passed-over* :unasked)
     (setf *passed-over* '())
     (map-asd-files (lambda (file)
@@ -148,7 +151,7 @@ only once in a load."
   *passed-over*)
 
 (defun defining-file (name)
-  "Return an .asd file of another name that defines the system NAME, or NIL. Return NIL, too, if
+  "Return an .asd file that defines the system NAME but has another name, or NIL. Also return NIL if
 NAME is registered: ASDF would read the file again, and forget which files of NAME are loaded."
   (let ((registry (registry)))
     (flet ((defining-p (file)
@@ -158,9 +161,9 @@ NAME is registered: ASDF would read the file again, and forget which files of NA
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a new system NAME without files, for systems such as NAME/TESTS, which depend on it in
-newer versions of ASDF. Return NIL if NAME is registered, or if no registered system has it as its
-primary system."
+  "Return a new ASDF system with the name NAME and without files. In newer versions of ASDF, systems
+such as NAME/TESTS depend on NAME. Return NIL if NAME is registered, or if it is the primary system
+of no registered system."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
@@ -171,8 +174,8 @@ primary system."
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
 (defun call-finding-named (function)
-  "Call FUNCTION while ASDF also finds systems in .asd files of other names. Keep search functions
-that FUNCTION adds to ASDF."
+  "Call FUNCTION. Meanwhile ASDF also finds systems in .asd files with other names. Keep the search
+functions that FUNCTION adds to ASDF."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
         (let ((*passed-over* :unasked) (left (symbol-value searches)))
@@ -186,18 +189,19 @@ that FUNCTION adds to ASDF."
         (funcall function))))
 
 (defun call-finding-all (function)
-  "Call FUNCTION while ASDF also finds systems in .asd files of other names, and those of the
-workspace, even if this call has loaded ASDF."
+  "Call FUNCTION. Meanwhile ASDF also finds systems in .asd files with other names, and the systems
+of the workspace, even if this call has only now loaded ASDF."
   (call-finding-trees (lambda () (call-finding-named function))))
 
 (sb-ext:defglobal **asd-files** nil
-  "A hash table from file names to lists of the .asd files below ASDF's source registry, or NIL
-before these were scanned.")
-(sb-ext:defglobal **reported-twins** '() "The names of the systems that TWINS-DATA has reported.")
+  "A hash table from file names to lists of the .asd files with these names in ASDF's source
+registry. NIL before they were scanned.")
+(sb-ext:defglobal **reported-twins** '()
+  "A list of the names of the systems that TWINS-DATA has reported.")
 
 (defun asd-files (name)
-  "Return a list of the .asd files named NAME below the directories of ASDF's source registry,
-scanned once per image. Do not call other search functions of ASDF, some of which install systems."
+  "Return a list of the .asd files named NAME in the directories of ASDF's source registry. Scan
+these only once. Call no search functions of ASDF, because some of them install systems."
   (unless **asd-files**
     (let ((files (make-hash-table :test 'equal)))
       (map-asd-files (lambda (file) (push file (gethash (pathname-name file) files))))
@@ -206,7 +210,7 @@ scanned once per image. Do not call other search functions of ASDF, some of whic
 
 (defun twin-file (name)
   "Return two truenames of .asd files for the system NAME: one that ASDF does not use, and the one
-that it uses. Return NIL if there is only one, or if the latter is not below the current folder."
+that it uses. Return NIL if there is only one, or if the used one is not below the current folder."
   (let* ((system (asdf-call "REGISTERED-SYSTEM" name))
          (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
          (own (and file (string-equal name (pathname-name file)) (true-file file)))
@@ -224,8 +228,9 @@ that it uses. Return NIL if there is only one, or if the latter is not below the
   (other string "Another .asd file that defines a system of this name."))
 
 (defun twins-data (names)
-  "Return a list of JSON objects for those of NAMES, names of systems just loaded from below the
-current folder, that ASDF could also load from another folder. Report each only once."
+  "Return a list of JSON objects for the systems named in NAMES that ASDF could also load from
+another .asd file. NAMES lists systems that were just loaded. Skip a system from outside the current
+folder, and one that was reported before."
   (call-user-code
    (lambda ()
      (loop for name in names
@@ -238,8 +243,8 @@ current folder, that ASDF could also load from another folder. Report each only 
                                  "other" (sb-ext:native-namestring other))))))
 
 (defun names-meant (name)
-  "Return a list of system names for NAME as a person spells it: names of known systems that differ
-only in letter case, NAME itself, and NAME in lower case."
+  "Return a list of the system names that a user who writes NAME may mean: NAME itself if it is
+known, known systems that differ from NAME only in letter case, NAME, and NAME in lower case."
   (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems))
                        :test-not #'string-equal)))
     (remove-duplicates (append (and (member name known :test #'string=) (list name))
@@ -248,8 +253,8 @@ only in letter case, NAME itself, and NAME in lower case."
                        :test #'string= :from-end t)))
 
 (defun find-system (name)
-  "Return the system NAME, as a person spells it, with or without #: or :, or NIL. If it is not
-found, have ASDF scan its directories, and then load the library manager."
+  "Return the ASDF system that NAME means, a string with or without #: or : in front, or NIL. If it
+is not found, let ASDF scan its directories, and then load the library manager."
   (let ((name (string-left-trim "#:" name)))
     (flet ((look ()
              (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
@@ -274,8 +279,8 @@ needed."
   t)
 
 (defun installing-form (system missing)
-  "Return the text of a form by which Quicklisp loads SYSTEM and installs MISSING, a system that it
-needs. Return NIL if Quicklisp is not loaded or does not have MISSING."
+  "Return the text of a form with which Quicklisp loads SYSTEM, a name, and installs MISSING, the
+name of a system that it needs. Return NIL if Quicklisp is not loaded or does not have MISSING."
   (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
     (when (and find (nil-if-program-fails (funcall find missing)))
       (format nil "(ql:quickload ~S)" system))))
@@ -283,20 +288,20 @@ needs. Return NIL if Quicklisp is not loaded or does not have MISSING."
 ;;; The order in which files are loaded
 
 (defun parent-p (component)
-  "Return true if COMPONENT, a component of a system, contains other components."
+  "Return true if COMPONENT, an ASDF component, contains other components."
   (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
     (and parent (typep component parent))))
 
 (defun true-names (files)
-  "Return a list of the truenames of FILES. All are native names. A file that does not exist keeps
-its name."
+  "Return a list of the native truenames of FILES, a list of native names. For a file that does not
+exist, the list contains its name from FILES."
   (loop for file in files
         collect (or (native-truename (sb-ext:parse-native-namestring file)) file)))
 
 (defun planned-files (files)
-  "Return a list, in load order, of the truenames of all files of the registered systems with one of
-FILES, a list of truenames, and of their dependencies. Include systems that are not loaded: ASDF
-takes one with a changed .asd file for such."
+  "Return a list, in load order, of the native truenames of files: the files of the registered
+systems that contain one of FILES, a list of native truenames, and of the systems that they need.
+Include systems that are not loaded, because ASDF treats a system with a changed .asd file as such."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
                          (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
@@ -308,8 +313,8 @@ takes one with a changed .asd file for such."
                                      append (component-files component)))))
 
 (defun in-load-order (files)
-  "Return a list of the truenames of FILES, a list of native names, without duplicates, in load
-order: a file follows those that it needs. Files of no system come last."
+  "Return a list, without duplicates, of the native truenames of FILES, a list of native names, in
+load order: a file comes after those that it needs. Files of no system come last."
   (let* ((files (remove-duplicates (true-names files) :test #'string= :from-end t))
          (plan (planned-files files)))
     (stable-sort files #'<

@@ -4,61 +4,63 @@
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defvar *form-file* nil "The truename of the file that is being compiled.")
+(defvar *form-file* nil
+  "The truename of the file whose definitions will be undone: the file that is being compiled.")
 
 (defvar *remembered* nil
-  "A hash table with the former definitions of symbols that the compiled forms can define. A value
-has a pair for each of *ASPECTS*: a list of functions and source locations, and a function that
-restores them. An uninterned symbol names a package that did not exist.")
+  "A hash table from symbols that the compiled forms can define to their earlier definitions. A
+value is a list with a pair for each element of *ASPECTS*: a list of functions and source locations,
+and a function that restores them. An uninterned symbol stands for a package of this name that did
+not exist.")
 
 ;;; The file of a definition
 
 (defun location-file (location)
-  "Return the name of the file of LOCATION, a source location or SBCL's record of a DEFSETF. Return
-NIL if LOCATION has no file. Return :UNKNOWN if LOCATION is another object."
+  "Return the name of the file of LOCATION, a source location or SBCL's record of a DEFSETF, or NIL
+if it has no file. Return :UNKNOWN if LOCATION is another object."
   (typecase location
     (source-location (location-name location))
-    ;; SBCL's record of a DEFSETF.
     ((cons t cons) (location-file (cddr location)))
     (t :unknown)))
 
 (defun function-file (function)
-  "Return the name of the file from which FUNCTION comes, or NIL when it comes from none. Return
-:UNKNOWN for a function of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
+  "Return the pathname of the file from which FUNCTION comes, or NIL if it comes from no file.
+Return :UNKNOWN for a function of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
   (let ((file (introspect "DEFINITION-SOURCE-PATHNAME"
                           (introspect "FIND-DEFINITION-SOURCE" function))))
     (if (typep file 'logical-pathname) :unknown file)))
 
 (defun from-elsewhere-p (object)
-  "Return true if OBJECT, a function or a source location, certainly does not come from
+  "Return true if OBJECT, a function or a source location, certainly comes from elsewhere than
 *FORM-FILE*."
   (let ((file (if (functionp object) (function-file object) (location-file object))))
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)
-  "Return true if NOW has an element that is not in BEFORE and certainly does not come from
-*FORM-FILE*. Both are lists of functions and source locations."
+  "Return true if NOW has an element that BEFORE lacks and that certainly comes from elsewhere than
+*FORM-FILE*. BEFORE and NOW are lists of functions and source locations."
   (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object)))
         now))
 
 ;;; SBCL's information about a name
 
 (defparameter *variable-categories* '(:variable :source-location)
-  "The categories of information about variables in SBCL's info database.")
+  "The categories, in SBCL's globaldb, of information about variables.")
 (defparameter *class-categories* '(:type :typed-structure)
-  "The categories of information about types in SBCL's info database.")
+  "The categories, in SBCL's globaldb, of information about types.")
 
 (defun other-categories ()
-  "Return a list of the categories of information in SBCL's info database, except those about
-functions, variables and types."
+  "Return a list of the categories of information in SBCL's globaldb, except those about functions,
+variables and types."
   (set-difference (loop for kind across known-kinds
                         for category = (and kind (kind-category kind))
                         when category collect category)
                   (list* :function (append *variable-categories* *class-categories*))))
 
 (defun info-numbers (categories)
-  "Return a list of SBCL's numbers for kinds of information in CATEGORIES, except the kind for the
-definition of a function name: its object must stay, since other functions refer to it."
+  "Return a list of SBCL's numbers for the kinds of information in CATEGORIES, a list of keywords.
+Leave out the kind :DEFINITION of functions: its object must stay, because compiled code refers to
+it."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -67,14 +69,15 @@ definition of a function name: its object must stay, since other functions refer
           collect (kind-number kind)))
 
 (defun known-info (name categories)
-  "Return an alist of SBCL's information about NAME, a symbol or (SETF symbol), in CATEGORIES, from
-numbers of kinds to values."
+  "Return an alist from numbers of kinds of information to values. It contains SBCL's information
+about NAME, a symbol or (SETF symbol), in CATEGORIES, a list of keywords."
   (loop for number in (info-numbers categories)
         for (value known) = (multiple-value-list (known-value name number))
         when known collect (cons number value)))
 
 (defun restore-info (name categories before)
-  "Restore SBCL's information about NAME in CATEGORIES to BEFORE, an alist from KNOWN-INFO."
+  "Set SBCL's information about NAME, a symbol or (SETF symbol), in CATEGORIES, a list of keywords,
+back to BEFORE, an alist from KNOWN-INFO."
   (loop for (number . value) in (known-info name categories)
         for old = (assoc number before)
         do (cond ((null old) (forget-values name (list number)))
@@ -82,28 +85,29 @@ numbers of kinds to values."
   (loop for (number . value) in (set-difference before (known-info name categories) :key #'car)
         do (know-value name number value)))
 
-;;; The aspects of a symbol: its meanings as a function, a class, a variable and so on. For each
-;;; aspect there is a function of the symbol. It returns two values: a list of functions and source
-;;; locations that show where the current definition comes from, and a function without parameters
-;;; that restores this definition.
+;;; The aspects of a symbol are its meanings as a function, a class, a variable and so on. For each
+;;; aspect there is a function that takes the symbol and returns two values: a list of functions and
+;;; source locations that show the origin of the current definition, and a function without
+;;; parameters that restores this definition.
 
 (defun plain-function (name)
-  "Return the function that NAME names. Return NIL if there is none, or only SBCL's stand-in for a
-macro."
+  "Return the function that NAME, a function name, names. Return NIL if there is none, or if it is
+only the function that SBCL stores for a macro to signal an error."
   (let ((function (and (fboundp name) (plain-definition name))))
     (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
 (defun function-aspect (name)
-  "Return two values for NAME as a function or macro: a list of functions and source locations of
-its present definition, and a function without parameters that restores this definition."
+  "Return two values about NAME, a function name, as a function or macro: a list of functions and
+source locations of the current definition, and a function without parameters that restores this
+definition."
   (let* ((info (known-info name '(:function)))
          (macro (and (symbolp name) (macro-function name)))
          (function (plain-function name)))
     (values (list* macro function (mapcar #'cdr info))
             (lambda ()
-              ;; If NAME had a function before, and now has none and no kind (function or macro),
-              ;; code has called FMAKUNBOUND in the meantime. Compiling never does. So that was
-              ;; intended: restore nothing.
+              ;; If NAME had a function before, and now has neither a function nor a kind (function
+              ;; or macro), code has called FMAKUNBOUND meanwhile. Compiling never does this, so it
+              ;; was intended: restore nothing.
               (unless (and (or macro function) (not (fboundp name))
                            (not (known :function :kind name)))
                 (cond ((and macro (not (eq macro (macro-function name))))
@@ -114,14 +118,14 @@ its present definition, and a function without parameters that restores this def
                 (restore-info name '(:function) info))))))
 
 (defun setf-function-aspect (symbol)
-  "Return two values for the function (SETF SYMBOL): a list of functions and source locations of its
-present definition, and a function without parameters that restores it."
+  "Return two values about the function (SETF SYMBOL): a list of functions and source locations of
+the current definition, and a function without parameters that restores this definition."
   (function-aspect (list 'setf symbol)))
 
 (defun variable-aspect (symbol)
-  "Return two values for SYMBOL as a variable: a list of source locations of its present definition,
-and a function that restores it. That function keeps the value, unless SYMBOL was unbound and became
-a constant or global variable."
+  "Return two values about SYMBOL as a variable: a list of source locations of the current
+definition, and a function without parameters that restores this definition. That function keeps the
+value of SYMBOL, unless SYMBOL was unbound and has become a constant or global variable."
   (let ((bound (boundp symbol)) (info (known-info symbol *variable-categories*)))
     (values (mapcar #'cdr info)
             (lambda ()
@@ -132,16 +136,16 @@ a constant or global variable."
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "Return two values for the information that SBCL has about SYMBOL in OTHER-CATEGORIES, such as a
-SETF expander. The first is a list of that information, such as functions and source locations. The
-second is a function without parameters that restores the information."
+  "Return two values about SYMBOL in the categories from OTHER-CATEGORIES, such as its SETF
+expander: a list of SBCL's information, such as functions and source locations, and a function
+without parameters that restores this information."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))
 
 (defun classoid-of (symbol)
-  "Return two values: the classoid (the compiler's class object) that SYMBOL names, and the class
-that it names. Each is NIL if there is none."
+  "Return two values: the classoid, which is the compiler's class object, and the class that SYMBOL
+names. Each is NIL if there is none."
   (let ((cell (class-cell symbol)))
     (if cell
         (values (cell-classoid cell)
@@ -149,19 +153,19 @@ that it names. Each is NIL if there is none."
         (values nil nil))))
 
 (defun superclassoids (symbol)
-  "Return a list of the classoids of the superclasses of the class SYMBOL."
+  "Return a list of the classoids of the superclasses of the class that SYMBOL names."
   (let ((classoid (classoid-of symbol)))
     (and classoid
-         ;; The compiler's layout is of a definition that was compiled but not loaded.
+         ;; The compiler's layout belongs to a definition that was compiled but not loaded.
          (loop for layout in (remove nil (list (classoid-layout classoid)
                                                (known :type :compiler-layout symbol)))
                append (map 'list (lambda (layout) (layout-classoid layout))
                            (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
-  "Make SYMBOL name the class CLASS with the classoid OLD again, or no class if OLD is NIL. Restore
-the STATE of OLD, and the classoids SUPERS as its superclasses. LAYOUT, the former layout of OLD or
-NIL, may belong to another classoid now."
+  "Make SYMBOL name the class CLASS with the classoid OLD again. If OLD is NIL, make SYMBOL name no
+class. STATE and SUPERS are the former state and the former superclassoids of OLD. LAYOUT is the
+former layout of OLD, or NIL. It may belong to another classoid now."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
@@ -177,8 +181,8 @@ NIL, may belong to another classoid now."
       (setf (layout-classoid layout) old))))
 
 (defun class-aspect (symbol)
-  "Return two values for SYMBOL as a class or type: a list of source locations of its present
-definition, and a function without parameters that restores it."
+  "Return two values about SYMBOL as a class or type: a list of source locations of the current
+definition, and a function without parameters that restores this definition."
   (multiple-value-bind (old class) (classoid-of symbol)
     (let ((info (known-info symbol *class-categories*))
           (layout (and old (classoid-layout old)))
@@ -196,16 +200,16 @@ definition, and a function without parameters that restores it."
 
 (defparameter *aspects*
   '(function-aspect setf-function-aspect class-aspect variable-aspect other-aspect)
-  "A list of names of functions of a symbol, one for each kind of definition (aspect). They return a
-list of functions and source locations of the present definition, and a function that restores this
-definition.")
+  "A list of names of functions, one for each kind of definition that a symbol can have. Each takes
+a symbol and returns a list of functions and source locations of the current definition, and a
+function without parameters that restores this definition.")
 
 ;;; Saving the state before the compilation
 
 (defun remember-symbol (symbol)
-  "Save the definitions of SYMBOL, from *ASPECTS*, in *REMEMBERED*, unless it is a keyword,
-uninterned, or in a locked package. Save again only what something other than *FORM-FILE* has
-defined since."
+  "Save the definitions of SYMBOL, for each of *ASPECTS*, in *REMEMBERED*. Skip a keyword, an
+uninterned symbol, and a symbol of a locked package. If they were saved before, save only those
+again that something other than *FORM-FILE* has changed since."
   (unless (or (null (symbol-package symbol)) (keywordp symbol) (locked-symbol-p symbol))
     (setf (gethash symbol *remembered*)
           (loop with kept = (gethash symbol *remembered*)
@@ -217,7 +221,7 @@ defined since."
                               (cons now restore)))))))
 
 (defun remember-symbols (form)
-  "Save the definitions of all symbols in FORM, which may be circular, in *REMEMBERED*."
+  "Save the definitions of all symbols in FORM, which may be circular, by REMEMBER-SYMBOL."
   (let ((seen (make-hash-table :test 'eq)) (left (list form)))
     (loop while left
           do (let ((part (pop left)))
@@ -229,14 +233,14 @@ defined since."
                      ((symbolp part) (remember-symbol part)))))))
 
 (defun remember-package (name)
-  "Record in *REMEMBERED* that no package has the name NAME, a string designator, if this is so."
+  "If no package has the name NAME, a string designator, record this in *REMEMBERED*."
   (let ((name (and (typep name '(or string symbol character)) (string name))))
     (unless (or (null name) (find-package name))
       (setf (gethash (make-symbol name) *remembered*) nil))))
 
 (defun defines-p (form)
-  "Return true if FORM calls DECLAIM or a defining macro of SBCL, which is a macro in a locked
-package with a name that begins with DEF."
+  "Return true if FORM is a call of DECLAIM or of a defining macro of SBCL: its name begins with
+DEF, and its package is locked."
   (let ((operator (and (consp form) (car form))))
     (and operator
          (symbolp operator)
@@ -244,8 +248,9 @@ package with a name that begins with DEF."
          (locked-symbol-p operator))))
 
 (defun expand-remembering (function form environment)
-  "Expand FORM, as the *MACROEXPAND-HOOK* of a compilation, by FUNCTION and ENVIRONMENT. First save
-the state of what FORM and its expansion can define, but only for forms of *FORM-FILE* itself."
+  "Expand FORM by FUNCTION with ENVIRONMENT. This is the *MACROEXPAND-HOOK* during a compilation.
+For a form of *FORM-FILE* itself, first save the definitions that FORM and its expansion can
+change."
   (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
     (when (and own (consp form) (eq (car form) 'defpackage))
       (remember-package (second form)))
@@ -260,7 +265,7 @@ the state of what FORM and its expansion can define, but only for forms of *FORM
 ;;; Restoring
 
 (defun restore-symbol (symbol kept)
-  "Restore the definitions of SYMBOL from KEPT, its value in *REMEMBERED*. Keep a definition that
+  "Restore the definitions of SYMBOL from KEPT, its value in *REMEMBERED*. Leave a definition that
 something other than *FORM-FILE* has made since."
   (loop for aspect in *aspects*
         for (before . restore) in kept
@@ -268,8 +273,8 @@ something other than *FORM-FILE* has made since."
           do (ignore-errors (funcall restore))))
 
 (defun restore-package (name)
-  "Delete the package NAME, which did not exist before. Keep it if another package uses it, if it
-does not come from *FORM-FILE*, or if one of its symbols names something."
+  "Delete the package NAME, which did not exist before the compilation. Keep it if another package
+uses it, if it does not come from *FORM-FILE*, or if one of its symbols has a definition."
   (let ((package (find-package name)))
     (when (and package
                (null (package-used-by-list package))
@@ -279,7 +284,7 @@ does not come from *FORM-FILE*, or if one of its symbols names something."
       (handler-case (delete-package package) (package-error () nil)))))
 
 (defun restore-remembered ()
-  "Restore everything in *REMEMBERED*. Restore packages last, because the symbols are in them."
+  "Restore all definitions in *REMEMBERED*. Delete packages last, because the symbols are in them."
   (let ((names '()))
     (maphash (lambda (symbol kept)
                (if (symbol-package symbol)
@@ -291,9 +296,9 @@ does not come from *FORM-FILE*, or if one of its symbols names something."
   (forget-types))
 
 (defun call-undoing-definitions (function)
-  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo the definitions. The
-server must run one compilation at a time: a second one would save definitions of the first as older
-ones."
+  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING as *MACROEXPAND-HOOK*. Then
+undo its definitions. Only one compilation may run at a time: a second one would take definitions of
+the first for definitions to keep."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))

@@ -9,28 +9,31 @@
   "The number of RLIMIT_AS on Linux. Other systems do not enforce this limit.")
 
 (defconstant +reserve+ (* 256 1024 1024)
-  "The number of octets by which a nearly reached limit is raised above the address space in use.")
+  "The number of octets to which the room below the limit is raised when the limit is nearly
+reached.")
 
 (defconstant +reserves+ 8
-  "The number of times that the limit can be raised before memory must be given back.")
+  "The number of times that the limit can be raised before the process must free memory.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
-  "Limits of the address space. A limit is a vector of the soft and the hard limit, in octets.
-BEFORE: the limits that the process had at first.
-NOW: the limits that this image set. They are in force only while LIFTING is 0.
-FIRST: the first soft limit that this image set.
+  "The limits of the address space of this process. A limit is a vector (SOFT HARD) of two numbers
+of octets.
+BEFORE: the limit that the process had at first.
+NOW: the limit that the agent set. It is in force only while LIFTING is 0.
+FIRST: the first soft limit that the agent set.
 RESERVES: the number of times that NOW can still be raised.
 LIFTING: the number of running calls of CALL-UNLIMITED."
   before now first (reserves +reserves+) (lifting 0))
 
-(sb-ext:defglobal **limits** nil "The LIMITS that this image set, or NIL when it set none.")
+(sb-ext:defglobal **limits** nil
+  "The LIMITS structure of this image, or NIL if the agent set no limit.")
 
 (sb-ext:defglobal **limits-lock** (sb-thread:make-mutex :name "live-lisp limits")
   "The mutex that a thread holds while it changes a limit.")
 
 (defmacro limit-call (name limits)
-  "Call the C function NAME, getrlimit or setrlimit, with LIMITS, a vector of the soft and the hard
-limit. Return true on success."
+  "Call the C function NAME, getrlimit or setrlimit, for the address space. LIMITS is a vector of
+the soft and the hard limit. Return true on success."
   `(sb-sys:with-pinned-objects (,limits)
      (zerop (sb-alien:alien-funcall
              (sb-alien:extern-alien ,name
@@ -38,8 +41,8 @@ limit. Return true on success."
              +address-space+ (sb-sys:vector-sap ,limits)))))
 
 (defun set-limits (limits)
-  "Set the limits of this process to LIMITS, a vector of the soft and the hard limit. Return true on
-success."
+  "Set the limit of the address space to LIMITS, a vector of the soft and the hard limit. Return
+true on success."
   (limit-call "setrlimit" limits))
 
 (defun address-space ()
@@ -57,8 +60,8 @@ success."
                                                                (function sb-alien:int)))))))))
 
 (defun limit-address-space (megabytes)
-  "Limit the address space of this process to the octets in use now plus MEGABYTES. Do this only on
-Linux, which enforces the limit, and only if MEGABYTES is not NIL."
+  "Limit the address space of this process to the octets in use now plus MEGABYTES. Do nothing if
+MEGABYTES is NIL, or on systems other than Linux, which do not enforce the limit."
   (let ((before (make-array 2 :element-type '(unsigned-byte 64)))
         (used (and megabytes (find :linux *features*) (address-space))))
     (when (and used (limit-call "getrlimit" before))
@@ -68,9 +71,9 @@ Linux, which enforces the limit, and only if MEGABYTES is not NIL."
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Set the soft limit from the slot NOW of LIMITS, a LIMITS structure. Raise it if it is nearly
-reached, since a collection without room would end the image, but at most +RESERVES+ times. Reset it
-to FIRST once memory was given back."
+  "Update the soft limit in the slot NOW of LIMITS, a LIMITS structure. Raise it if it is nearly
+reached, because a collection without room would end the image. Raise it at most +RESERVES+ times.
+Set it back to FIRST once the process has freed memory."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -81,8 +84,8 @@ to FIRST once memory was given back."
            (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0)))))))
 
 (defun call-unlimited (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and lift the limit of the address space meanwhile. Processes
-that FUNCTION starts then have no limit either."
+  "Hook: FUNCTION makes a thread or a process. Call it with ARGUMENTS, and lift the limit of the
+address space meanwhile. A process that FUNCTION starts then has no limit either."
   (flet ((change (limits step)
            (sb-thread:with-mutex (**limits-lock**)
              (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))
@@ -104,27 +107,27 @@ megabytes."
   (limit-address-space (number-in (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") ""))))
 
 (defun lift-limits ()
-  "Give this process back the limits that it had before LIMIT-ADDRESS-SPACE."
+  "Restore the limit that this process had before LIMIT-ADDRESS-SPACE."
   (let ((limits (shiftf **limits** nil)))
     (when limits (set-limits (limits-before limits)))))
 
 (define-hook +spawn+ call-unlimited)
 
 (defun free-children ()
-  "Install the hook that lets SBCL start child processes without the limit. Some programs, such as
-node and java, reserve more address space than they ever use."
+  "Install the hook that makes SBCL start child processes without the limit of the address space.
+Some programs, such as node and java, reserve more address space than they ever use."
   (install-hooks 'call-unlimited))
 
 ;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, and so the whole table
 ;;; takes memory. Most of the table is unused until the heap fills.
 
 (defconstant +give-back+ 4
-  "The number of MADV_DONTNEED on Linux. It gives memory back to the system, and that memory reads
-as zeros when it is used again.")
+  "The number of MADV_DONTNEED on Linux. It gives memory back to the system. The memory has only
+zeros when it is used again.")
 
 (defconstant +chunk+ 65536
-  "The number of octets of the card table that are given back at once, a multiple of every system's
-page size.")
+  "The number of octets in a chunk of the card table, the unit that is given back: a multiple of
+every system's page size.")
 
 (defun zeros-p (address)
   "Return true if the chunk of +CHUNK+ octets at ADDRESS has only zeros."
@@ -134,8 +137,8 @@ page size.")
         always (zerop (sb-sys:sap-ref-64 chunk index))))
 
 (defun give-back-zeros ()
-  "Give those chunks of the card table back to the system that have only zeros. The chunks then read
-as zeros, as before."
+  "Give the chunks of the card table that have only zeros back to the system. Their memory still
+reads as zeros."
   (when (and (find :linux *features*) card-marks card-bits)
     (let* ((start (sb-sys:sap-int card-marks)) (end (+ start (ash 1 card-bits))))
       ;; Stop collections, which could write to a chunk between the test and the call that gives it

@@ -10,16 +10,17 @@
 ;;; only moves these pages to another generation.
 
 (sb-ext:defglobal **large-pages-known** nil
-  "True when this SBCL marks pages in the way that LARGE-PAGE-P assumes.")
+  "True if this SBCL marks the pages of large objects with +LARGE-PAGE+.")
 
 (defconstant +large-page+ 16 "The flag of a heap page that belongs to a single large object.")
 
 (defun large-page-p (page)
-  "Return true if page number PAGE of the heap belongs to a single large object."
+  "Return true if the heap page with number PAGE belongs to a single large object."
   (logtest +large-page+ (or (page-slot page +page-flags+) 0)))
 
 (defun large-pages-known-p ()
-  "Return true if LARGE-PAGE-P returns the right values for a large vector and a small one."
+  "Return true if LARGE-PAGE-P returns true for a page of a large vector and false for that of a
+small one."
   (flet ((large-p (object)
            (sb-sys:with-pinned-objects (object)
              (large-page-p (page-index (object-address object))))))
@@ -27,7 +28,7 @@
          (not (large-p (make-array 8 :element-type '(unsigned-byte 8)))))))
 
 (defun page-used-p (page)
-  "Return true if any word on page number PAGE of the heap is in use."
+  "Return true if any word on the heap page with number PAGE is in use."
   (< 1 (or (page-slot page +page-words+) 0)))
 
 ;; Higher generations have the objects of SBCL's own core, which are never collected.
@@ -35,15 +36,15 @@
   "The number of generations that can be collected. They are numbered from 0.")
 
 (defun copied-page-p (page oldest)
-  "Return true if a collection up to the generation OLDEST would copy the live objects on page
-number PAGE."
+  "Return true if a collection of the generations up to OLDEST, a number, would copy the live
+objects on the heap page with number PAGE."
   (and (<= (or (page-slot page +page-generation+) 0) oldest)
        (not (large-page-p page))))
 
 (defun heap-use (&optional (oldest (1- +generations+)))
-  "Return two numbers of octets: the size of all heap pages in use, and of those that a collection
-up to the generation OLDEST might copy. Count whole pages, since a copy can leave the rest of its
-page empty too."
+  "Return two numbers of octets: the size of all heap pages in use, and the size of those that a
+collection of the generations up to OLDEST, a number, might copy. Count whole pages, because a copy
+can also leave the rest of its page unused."
   (let ((used 0) (copied 0))
     (declare (type (unsigned-byte 62) used copied))
     (if **large-pages-known**
@@ -55,37 +56,39 @@ page empty too."
         (values (heap-usage) (heap-usage)))))
 
 (defun little ()
-  "Return a thirty-second of the size of the heap, in octets. Less garbage than this is not worth a
-collection. So everything is collected at most 32 times while the heap fills once."
+  "Return the smallest number of octets of garbage that is worth a collection: a thirty-second of
+**HEAP-SIZE**. So everything is collected at most 32 times while the heap fills once."
   (floor **heap-size** 32))
 
 (defun oldest-with-much ()
-  "Return the number of the oldest generation with more octets than (LITTLE), or 0. To collect older
-ones too can take several times as long: each object is copied once for each generation collected."
+  "Return the number of the oldest generation with more octets than (LITTLE), or 0 if there is none.
+A collection of older generations could take several times as long, because it copies an object once
+for each generation."
   (or (position (little) (loop for generation below +generations+
                                collect (sb-ext:generation-bytes-allocated generation))
                 :test #'< :from-end t)
       0))
 
 (defun collect-up-to (oldest)
-  "Collect the garbage in the generations from 0 to OLDEST."
+  "Collect the garbage in the generations from 0 to OLDEST, a number."
   ;; SB-EXT:GC collects the generations younger than the value of :GEN.
   (sb-ext:gc :gen (1+ oldest)))
 
 (defun collect-much ()
-  "Collect all generations up to the oldest one that is worth collecting."
+  "Collect the garbage in all generations up to the one from OLDEST-WITH-MUCH, the oldest that is
+worth collecting."
   (collect-up-to (oldest-with-much)))
 
 (defun collectable-p (oldest)
-  "Return true if there is room for everything that a collection up to the generation OLDEST could
-copy."
+  "Return true if the heap has room for everything that a collection of the generations up to
+OLDEST, a number, might copy."
   (multiple-value-bind (usage copied) (heap-use oldest)
     (< copied (- (sb-ext:dynamic-space-size) usage))))
 
 (defun collect-what-fits ()
-  "Collect the generations that COLLECT-MUCH would collect, if there is room for copies of their
-live objects, else first young ones, which makes room. Return true if all were collected in the
-end."
+  "Collect the generations that COLLECT-MUCH would collect. If there is no room for copies of their
+live objects, collect younger generations first to make room. Return true if all of them were
+collected in the end."
   ;; Determine OLDEST anew for each collection: other threads can allocate much while this one waits
   ;; for a CPU.
   (loop for oldest = (oldest-with-much)
@@ -98,16 +101,17 @@ end."
         when (= fitting oldest) return t))
 
 (defun bound-nursery (usage)
-  "Make the next collection begin when new objects fill half of the heap that remains beside the
-USAGE octets in use, or earlier, whatever the program has set. The other half is for the copies."
+  "Make the next collection begin when new objects have filled half of the heap that remains when
+USAGE octets are in use, or earlier. The other half is for the copies. This holds whatever the
+program has set."
   (setf collection-trigger
         (min collection-trigger
              ;; Use at least a MB, because SBCL itself uses no less.
              (+ (heap-usage) (max (* 1024 1024) (floor (- **heap-size** usage) 2))))))
 
 (defun set-nursery ()
-  "Make a collection begin whenever a twentieth of the heap that the user asked for was allocated.
-By default SBCL waits for a twentieth of its whole heap, which is three times as large."
+  "Make a collection begin after each allocation of a twentieth of **HEAP-SIZE**. By default SBCL
+waits for a twentieth of its whole heap, which is three times as large."
   (setf (sb-ext:bytes-consed-between-gcs) (floor **heap-size** 20)
         ;; Set the trigger too. SBCL uses the new size only after the next collection.
         collection-trigger (+ (heap-usage) (floor **heap-size** 20))))

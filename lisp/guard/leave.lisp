@@ -4,14 +4,15 @@
 (in-package "LIVE-LISP.GUARD")
 
 (defun send-written ()
-  "Send the server the output that each job has written so far, because the image is about to end."
+  "Send the server the output that each job has written so far. The caller does this before the
+image ends."
   (loop for id being the hash-keys of **jobs**
         for written = (job-written id)
         when written do (send (object "id" id "written" written))))
 
 (defun output-sent-before-exit (exit &rest options)
-  "Hook: send the output of the jobs to the server. Then call EXIT, the original function, with
-OPTIONS."
+  "Hook: EXIT is the original function. Send the output of the jobs to the server, then call EXIT
+with OPTIONS."
   (with-isolation (send-written) (wait-until-read))
   (apply exit options))
 
@@ -20,8 +21,8 @@ OPTIONS."
 ;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
 ;;; reaches just after it has begun runs no exit hooks.
 (defun exit-noted (function &rest arguments)
-  "Hook: set **EXITING**, and wait while another thread makes a spare thread. Then call FUNCTION, by
-which an exit ends the other threads, with ARGUMENTS."
+  "Hook: an exit calls FUNCTION to end the other threads. Set **EXITING**, and wait if another
+thread is making a spare thread. Then call FUNCTION with ARGUMENTS."
   (setf **exiting** t)
   (sb-thread:with-recursive-lock (**making-spare**))
   (apply function arguments))
@@ -29,13 +30,12 @@ which an exit ends the other threads, with ARGUMENTS."
 (define-hook +end-other-threads+ exit-noted)
 
 (defun note-exits ()
-  "Install the hooks by which the agent notices each exit, and first sends the output of the jobs to
-the server."
+  "Install the hooks by which the agent notices each exit and sends the output of the jobs first."
   (install-hooks 'output-sent-before-exit 'exit-noted))
 
 (defun environment-of (process)
-  "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text.
-Return NIL when they are unknown."
+  "Return the first 100000 octets of the environment of the process with the id PROCESS, a string of
+digits. Return NIL if they cannot be read."
   (nil-if-unreadable
     (with-open-file (in (format nil "/proc/~A/environ" process) :element-type '(unsigned-byte 8))
       (let* ((octets (make-array 100000 :element-type '(unsigned-byte 8)))
@@ -43,8 +43,7 @@ Return NIL when they are unknown."
         (subseq octets 0 length)))))
 
 (defun processes-with (mark)
-  "Return a list of the ids of the processes, except this one, whose environment contains the string
-MARK."
+  "Return a list of the ids of the other processes whose environment contains the string MARK."
   (let ((mark (map 'vector #'char-code mark)) (found '()))
     (map-folder (lambda (folder)
                   (let* ((name (car (last (pathname-directory folder))))
@@ -60,9 +59,9 @@ MARK."
 (defconstant +kill+ 9 "The number of the signal SIGKILL, which no process can handle.")
 
 (defun end-descendants ()
-  "Kill the processes whose environment has the LIVE_LISP_IMAGE of this image: those that it
-started, and their descendants. Search three times, since a process can start others before it is
-killed."
+  "Kill the processes that have this image's LIVE_LISP_IMAGE in their environment: those that the
+image started, and their descendants. Search three times, because a process can start others before
+it is killed."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3
@@ -71,7 +70,8 @@ killed."
             do (dolist (process left) (signal-process process +kill+))))))
 
 (defun leave (code)
-  "End the image with exit code CODE because the server has gone."
+  "Kill the processes that the image started, then end the image with the exit code CODE. The agent
+calls this when the server is gone."
   (ignore-errors (end-descendants))
   (end-image code))
 

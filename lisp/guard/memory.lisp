@@ -14,12 +14,12 @@
 (defstruct (grower (:constructor make-grower (key least)))
   "A job, or a thread without a job, that has allocated octets. KEY is the job or thread. GROWTH is
 the number of octets charged to KEY that are still in use. LEAST is the smallest number of octets in
-use in the whole heap since the first charge: only octets above it can belong to KEY."
+use in the whole heap since the first charge: at most the octets above it can belong to KEY."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)
-  "A hash table from a job, or a thread without a job, to its GROWER. A thread that uses it must
-hold the mutex **GUARDING**.")
+  "A hash table from jobs, and threads without a job, to GROWER structures. A thread that uses the
+table must hold the mutex **GUARDING**.")
 
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
   "The mutex that a thread holds while it charges growth of the heap to jobs and threads.")
@@ -27,11 +27,12 @@ hold the mutex **GUARDING**.")
 (sb-ext:defglobal **usage** 0 "The number of octets that were in use after the last collection.")
 
 (sb-ext:defglobal **reclaimed** 0
-  "The smallest number of octets in use since all garbage was last collected for lack of room.")
+  "The smallest number of octets in use since the last collection that JUDGE-FAIRLY made of all
+garbage.")
 
 (defun guard-heap ()
-  "Charge the growth of the heap to jobs and threads, and end those that grew too much. This
-function runs after every garbage collection, in the thread that collected."
+  "Charge the growth of the heap to jobs and threads, and end those that have filled too much of it.
+This function runs after every garbage collection, in the thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Another thread that has collected waits here. Otherwise it could fill the heap before this
     ;; thread continues.
@@ -39,9 +40,9 @@ function runs after every garbage collection, in the thread that collected."
       (when ends (end-growers ends)))))
 
 (defun judge-fairly ()
-  "Return a list of the jobs and threads to end. If there are any, first collect as much garbage as
-there is room for and judge again, since garbage must not count as growth. Return NIL without such a
-collection if the heap has grown too little since the last one."
+  "Return a list of the jobs and threads to end. Garbage must not count as growth. So if there are
+any, first collect as much garbage as there is room for, and determine the list again. If the heap
+has grown too little since the last such collection, return NIL."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
     (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
@@ -50,8 +51,8 @@ collection if the heap has grown too little since the last one."
           (when all (setf **reclaimed** **usage**)))))))
 
 (defun judge-growers ()
-  "Charge the growth of the heap since the last collection to jobs or threads, and set when the next
-collection begins. Return a list of the jobs and threads to end."
+  "Charge the growth of the heap since the last collection to jobs and threads. Limit the memory
+that can be allocated before the next collection. Return a list of the jobs and threads to end."
   (let ((usage (heap-use)))
     (bound-nursery usage)
     (charge-growth usage)
@@ -60,8 +61,9 @@ collection begins. Return a list of the jobs and threads to end."
 ;;; Charging growth to jobs and threads
 
 (defun charge-growth (usage)
-  "Charge the growth of the heap to USAGE octets, since the previous collection, to the jobs and
-threads whose allocation can have caused this collection. Forget jobs and threads that have ended."
+  "Charge the growth of the heap since the previous collection to the jobs and threads in
+GROWING-NOW. USAGE is the number of octets in use now. Reduce the charges by octets that were freed,
+and forget jobs and threads that have ended."
   (let ((growth (- usage (shiftf **usage** usage))))
     (dolist (key (growing-now))
       (let ((grower (or (gethash key **growers**)
@@ -74,8 +76,8 @@ threads whose allocation can have caused this collection. Forget jobs and thread
            (unless (grower-lives-p key) (remhash key **growers**))))
 
 (defun growing-now ()
-  "Return a list of the jobs and threads to which a collection in this thread charges the growth of
-the heap. In a thread of a program that somebody else runs, charge it to no job or thread."
+  "Return a list of the jobs and threads to which the growth of the heap is charged after a
+collection in this thread. In a thread of the person who runs the image, return NIL."
   (case (thread-role)
     (:agent (possible-growers))
     (:theirs '())
@@ -84,8 +86,8 @@ the heap. In a thread of a program that somebody else runs, charge it to no job 
 
 (defun thread-role ()
   "Return a keyword for the code that the current thread runs: :JOB for code of a job, :AGENT for
-code of the agent, and :THREAD for other code, or :THEIRS in an image that somebody else runs. The
-thread of a job runs code of the agent before and after the code of the job."
+code of the agent, :THREAD for other code, and :THEIRS for other code in an image that somebody else
+runs. The thread of a job runs code of the agent before and after the code of the job."
   (let* ((thread sb-thread:*current-thread*)
          (starter (gethash thread **starters**))
          (main (eq thread (sb-thread:main-thread))))
@@ -97,8 +99,8 @@ thread of a job runs code of the agent before and after the code of the job."
           (t :thread))))
 
 (defun possible-growers ()
-  "Return a list of the jobs and threads that can have made the heap grow: the jobs that run code,
-and the keys of **GROWERS**."
+  "Return a list of the jobs and threads that may have made the heap grow: the jobs that are running
+user code, and the keys of **GROWERS**."
   (union (remove-if-not #'job-interruptible (jobs-now))
          (loop for key being the hash-keys of **growers** collect key)))
 
@@ -108,20 +110,20 @@ the lock can be waiting for the end of this collection."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
-  "Return true while JOB is among the running jobs."
+  "Return true if JOB is still in the table of running jobs."
   (eq job (gethash (job-id job) **jobs**)))
 
 (defun grower-lives-p (key)
-  "Return true while KEY, a job or a thread, still runs."
+  "Return true if KEY, a job or a thread, is still running."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
 ;;; Choosing and ending the jobs and threads that grow too much
 
 (defun growers-to-end (usage)
-  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If the one
-that has filled most of the heap is a job, return as many of the jobs with the most octets as must
-end until the heap is no longer FULL-P. If it is a thread without a job, return all threads without
-a job that have filled much, because nobody waits for them."
+  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If a job
+has filled most of the heap, the list has jobs, those with the most octets first, until without
+their octets the heap would not be FULL-P. If a thread without a job has filled most, the list has
+all threads without a job that have filled much, because no answer waits for them."
   (let* ((growers (sort (loop for grower being the hash-values of **growers**
                               when (too-large-p (grower-growth grower) usage) collect grower)
                         #'> :key #'grower-growth))
@@ -135,22 +137,22 @@ a job that have filled much, because nobody waits for them."
         (remove-if #'job-p keys))))
 
 (defun full-p (usage)
-  "Return true if USAGE octets in use leave too little of the heap."
-  ;; A tenth of the heap must be left: a twentieth is allocated before a collection begins, and
-  ;; another one until all threads have stopped for the collection.
+  "Return true if less than a tenth of the heap is left when USAGE octets are in use."
+  ;; A twentieth of the heap can be allocated before a collection begins, and another twentieth
+  ;; until all threads have stopped for the collection.
   (> usage (* 9 (floor **heap-size** 10))))
 
 (defun too-large-p (growth usage)
-  "USAGE octets of the heap are in use, and a job or thread has filled GROWTH of them. Return true
-if the heap is nearly full, and GROWTH is so much that the job or thread must end."
-  ;; GROWTH must exceed an eighth of the room that is left. A job with less did not fill the heap,
-  ;; and its end would free almost nothing. As the room that is left shrinks, so does this limit, so
-  ;; the heap never gets full.
+  "Return true if a job or thread that has filled GROWTH octets of the heap must end. USAGE is the
+number of octets in use in the whole heap. The job or thread must end if the heap is nearly full and
+GROWTH is more than an eighth of the room that is left."
+  ;; A job with less did not fill the heap, and its end would free almost nothing. The limit shrinks
+  ;; with the room that is left, so the heap never gets full.
   (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun end-growers (keys)
-  "End the jobs and threads in KEYS, which fill the heap, and the threads that these jobs started.
-If the current thread is among them, end it last, because that leaves this function."
+  "End the jobs and threads in the list KEYS, and the threads that these jobs started. If the
+current thread is among them, end it last, because that is a non-local exit from this function."
   (let* ((here sb-thread:*current-thread*)
          (jobs (remove-if-not #'job-p keys))
          (threads (append (set-difference keys jobs)
@@ -166,8 +168,8 @@ If the current thread is among them, end it last, because that leaves this funct
     (when (member here threads) (end-growing-thread here))))
 
 (defun end-growing-thread (thread)
-  "End THREAD, which runs no job, and print a message about this to the background output, since no
-answer has it."
+  "End THREAD, which runs no job. Write a message about this to the background output, because no
+answer can contain it."
   (flet ((end-here ()
            (format (background-stream)
                    "~&The thread ~A was ended because it was about to exhaust the heap.~%"
@@ -176,9 +178,9 @@ answer has it."
     (unless-thread-ended (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun collect-after-growers ()
-  "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second for each,
-and then collect their garbage. An earlier collection would move it to an older generation, which is
-seldom collected."
+  "Wait until the jobs and threads that END-GROWERS has ended are gone, for at most a second each.
+Then collect their garbage. A collection before their end would move it to an older generation,
+which is seldom collected."
   (when **heap-exhausting-threads**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **heap-exhausting-threads** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
@@ -188,8 +190,9 @@ seldom collected."
 ;;; When the heap is guarded
 
 (defmacro hooks-run-here-p ()
-  "Expand into T if this SBCL calls *AFTER-GC-HOOKS* in the collecting thread, else into NIL. Newer
-SBCLs call them in another thread. That is too late, and does not show which thread grows."
+  "Expand into T if this SBCL calls the *AFTER-GC-HOOKS* in the collecting thread, else into NIL.
+Newer SBCLs call them in another thread. That is too late, and does not show the thread that
+allocates."
   (let ((thread nil))
     (flet ((note () (setf thread sb-thread:*current-thread*)))
       (push #'note sb-ext:*after-gc-hooks*)
@@ -198,44 +201,46 @@ SBCLs call them in another thread. That is too late, and does not show which thr
       (or (null +after-collection+) (eq thread sb-thread:*current-thread*)))))
 
 (defun keep-guard ()
-  "If this SBCL calls the *AFTER-GC-HOOKS* in the collecting thread, add GUARD-HEAP to these hooks
-again, in case user code has removed it."
+  "Add GUARD-HEAP to the *AFTER-GC-HOOKS* again, in case user code has removed it. Do this only if
+this SBCL calls these hooks in the collecting thread."
   (when (hooks-run-here-p) (pushnew #'guard-heap sb-ext:*after-gc-hooks*)))
 
 (defun collected (function &rest arguments)
-  "Hook: call FUNCTION, which a thread calls after it has collected garbage, with ARGUMENTS. Then
-guard the heap."
+  "Hook: a thread calls FUNCTION after it has collected garbage. Call it with ARGUMENTS, then call
+GUARD-HEAP."
   (multiple-value-prog1 (apply function arguments)
     (guard-heap)))
 
 (define-hook +after-collection+ collected)
 
 (defun note-collections ()
-  "Have GUARD-HEAP run after each collection, in the collecting thread."
+  "Make GUARD-HEAP run after each collection, in the collecting thread."
   (unless (hooks-run-here-p)
     (install-hooks 'collected))
   (keep-guard))
 
 (defun prepare-heap ()
-  "Prepare the heap for a job: guard it again if user code has removed the guard, and collect the
-garbage of ended jobs."
+  "Prepare the heap for a job: install the guard again if user code has removed it, and collect the
+garbage of jobs that were ended."
   (keep-guard)
   (collect-after-growers))
 
 (sb-ext:defglobal **nursery-before** nil
-  "The value of BYTES-CONSED-BETWEEN-GCS before the heap was guarded, or NIL.")
+  "The number of octets between collections before the agent set it, or NIL if the agent did not set
+it.")
 
 (defun leave-memory ()
-  "Stop guarding the heap, and give SBCL its earlier number of octets between collections again."
+  "Stop guarding the heap, and restore the number of octets between collections that
+**NURSERY-BEFORE** records."
   (setf **before-jobs** (remove #'prepare-heap **before-jobs**)
         sb-ext:*after-gc-hooks* (remove #'guard-heap sb-ext:*after-gc-hooks*))
   (when **nursery-before**
     (setf (sb-ext:bytes-consed-between-gcs) **nursery-before**)))
 
 (defun watch-memory ()
-  "Begin to guard the heap, and set **HEAP-SIZE**, the octets that may be in use: a third of the
-heap in an image that the server started, else half. In the former, set the octets between
-collections too."
+  "Begin to guard the heap. Set **HEAP-SIZE**, the number of octets that may be in use: a third of
+the heap, or half of it in an image that somebody else runs. Set the number of octets between
+collections too, unless somebody else runs the image."
   (setf **nursery-before** (and (not **attached**) (sb-ext:bytes-consed-between-gcs))
         **heap-size** (floor (sb-ext:dynamic-space-size) (if **attached** 2 3))
         **large-pages-known** (ignore-errors (large-pages-known-p)))

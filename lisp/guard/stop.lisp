@@ -4,15 +4,14 @@
 (in-package "LIVE-LISP.GUARD")
 
 (sb-ext:defglobal **settings-before** '()
-  "A list of pairs (SYMBOL . VALUE) for the variables that the agent has set. VALUE is the earlier
-value of the variable.")
+  "An alist from variables that the agent has set to their earlier global values.")
 
 (sb-ext:defglobal **at-stop** '()
-  "A list of functions without parameters. STOP calls them to remove more of the agent from the
+  "A list of functions without parameters that STOP calls last, to remove more of the agent from the
 image.")
 
 (defun set-until-stop (symbol value)
-  "Set the global value of SYMBOL to VALUE until the agent is removed from the image."
+  "Set the global value of SYMBOL to VALUE. STOP restores the earlier value."
   (push (cons symbol (sb-ext:symbol-global-value symbol)) **settings-before**)
   (setf (sb-ext:symbol-global-value symbol) value))
 
@@ -21,15 +20,15 @@ image.")
   (setf **exiting** t))
 
 (defun restore-settings ()
-  "Give the variables that the agent has set their earlier values again, and remove the exit hook
-NOTE-EXIT."
+  "Restore the earlier values of the variables that the agent has set, and remove NOTE-EXIT from the
+exit hooks."
   (loop for (symbol . value) in (shiftf **settings-before** '())
         do (setf (sb-ext:symbol-global-value symbol) value))
   (setf sb-ext:*exit-hooks* (remove #'note-exit sb-ext:*exit-hooks*)))
 
 (defun end-other-jobs ()
-  "End all jobs except that of this thread. Wait for the end of each of their threads, at most a
-second."
+  "Interrupt all jobs except the job of this thread, and wait for the end of their threads, for at
+most a second each."
   (let ((others (loop for job in (jobs-now) unless (eq job *job*) collect job)))
     (dolist (job others) (interrupt-job job "ending"))
     (dolist (thread (remove sb-thread:*current-thread* (mapcar #'job-thread others)))
@@ -60,7 +59,7 @@ when live-lisp was removed before."
     t))
 
 (defun await-program ()
-  "Wait until the only threads are this one and the threads of SBCL."
+  "Wait until no threads are left except this one and SBCL's own threads."
   (loop for thread = (find-if-not (lambda (thread)
                                     (or (eq thread sb-thread:*current-thread*)
                                         (system-thread-p thread)))

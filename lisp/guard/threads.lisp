@@ -5,24 +5,24 @@
 
 (in-package "LIVE-LISP.GUARD")
 
-(sb-ext:defglobal **stopped** nil "True once the agent was removed from this image.")
+(sb-ext:defglobal **stopped** nil "True once the agent has been removed from this image.")
 
 (defun thread-debugger-hook (condition hook)
-  "Call DEBUGGER-HOOK with CONDITION and HOOK. This is the value of *INVOKE-DEBUGGER-HOOK* in
-threads of the program. If the agent was removed from this image, call the global value of this
-variable, if any, and else return, so that SBCL enters its debugger."
+  "Call DEBUGGER-HOOK with CONDITION and HOOK. Threads of the program have this function as
+*INVOKE-DEBUGGER-HOOK*. Once the agent is removed from the image, call the global value of that
+variable instead, if it has one. If this function returns, SBCL enters its debugger."
   (if **stopped**
       (let ((global (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*)))
         (when global (funcall global condition global)))
       (debugger-hook condition hook)))
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A hash table from a thread to the job that started it. For threads that the reader thread started
-to run jobs, the value is :AGENT.")
+  "A hash table from threads to the jobs that started them. The value for a thread that the reader
+thread started to run jobs is :AGENT.")
 
 (defun starter-noted (function &rest arguments)
-  "Hook: call FUNCTION, which makes a thread, with ARGUMENTS. Record the job that starts the thread.
-If this thread was itself started by a job, record that job."
+  "Hook: FUNCTION makes a thread. Call it with ARGUMENTS, record the job that starts the thread, and
+return the thread. In a thread that a job started, record that job."
   (let ((starter (or *job*
                      (gethash sb-thread:*current-thread* **starters**)
                      (and *reading* :agent)))
@@ -32,31 +32,31 @@ If this thread was itself started by a job, record that job."
 
 (define-hook sb-thread:make-thread starter-noted)
 
-(defvar *of-job* nil "True in a thread that a job started, or another thread that a job started.")
+(defvar *of-job* nil "True in a thread that a job started, directly or through other threads.")
 
 (defun of-job-p ()
-  "Return true if this thread runs a job, or was started by one."
+  "Return true if this thread runs a job, or a job started it, directly or through other threads."
   (or *job* *of-job*))
 
 (defun call-taken (call)
-  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), with its arguments, after emptying
-CALL. This is a tail call, so that no frame of the agent keeps objects that the program no longer
-uses."
+  "Take the function and the arguments out of CALL, a cons (FUNCTION . ARGUMENTS), and call the
+function with them. This is a tail call, so that no frame of the agent keeps objects that the
+program no longer uses."
   (if (cdr call)
       (apply (the function (shiftf (car call) nil)) (shiftf (cdr call) nil))
-      ;; APPLY would leave a reference to the function on the stack, in the part that the frame of
-      ;; the function then uses. The garbage collector would take it for a live reference.
+      ;; APPLY would leave a reference to the function in a part of the stack that the frame of the
+      ;; function then uses. The garbage collector would treat it as a live reference.
       (funcall (the function (shiftf (car call) nil)))))
 
 (defun call-apart (call)
-  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), as CALL-TAKEN does, with streams apart
-from the terminal of the person who runs this image."
+  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), with its arguments. Its standard
+streams are those of the session, not the terminal of the person who runs this image."
   (with-job-streams ((session-background *session*)) (call-taken call)))
 
 (defun run-guarded (call of-job channel session)
-  "Run in a new thread of the program: call the function in CALL, a cons (FUNCTION . ARGUMENTS),
-with *OF-JOB*, *CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the
-thread. At the end, protect and clear the stack, because SBCL uses it again for another thread."
+  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), in a new thread of the program, with
+*OF-JOB*, *CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the
+thread. Afterwards protect and clear the stack, because SBCL uses it again for another thread."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job) (*channel* channel) (*session* session)
@@ -70,8 +70,8 @@ thread. At the end, protect and clear the stack, because SBCL uses it again for 
         (values-list values))))
 
 (defun guarded (function)
-  "Return a function for one new thread that calls RUN-GUARDED with FUNCTION and its own arguments.
-The thread works for the same server as this thread."
+  "Return a function for a new thread. It calls FUNCTION with its own arguments by RUN-GUARDED, for
+the job, channel and session of the thread that calls GUARDED. It can be called only once."
   (let ((call (list function)) (of-job (of-job-p)) (channel *channel*) (session *session*))
     (lambda (&rest arguments)
       (setf (cdr call) arguments)
@@ -79,16 +79,16 @@ The thread works for the same server as this thread."
       (run-guarded call of-job channel session))))
 
 (defun callable-p (object)
-  "Return true if OBJECT is a function, or a symbol that names one."
+  "Return true if OBJECT is a function or a symbol with a global function."
   (typecase object
     (function t)
     (symbol
      (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
 
 (defun guarded-made (make &rest arguments)
-  "Hook: call MAKE, which makes a thread, with ARGUMENTS, whose first element, the function, is
-replaced by a GUARDED one if it is callable. In an image that the server did not start, do so only
-for threads that jobs make."
+  "Hook: MAKE makes a thread. Call it with ARGUMENTS. Replace the first argument, the function, by
+the result of GUARDED if it is callable. In an image that somebody else runs, do this only in
+threads of jobs."
   (if (and arguments
            (callable-p (first arguments))
            (or (not **attached**) (of-job-p)))
@@ -102,16 +102,18 @@ for threads that jobs make."
 ;;; of that person. So the functions of a job's timers and interrupts get their own error handling.
 
 (defun call-in-their-thread (call channel session)
-  "Pass CALL to CALL-APART, with *CHANNEL* and *SESSION* bound to the other arguments. An unhandled
-condition ends only this function, because the thread can belong to the person who runs the image."
+  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), by CALL-APART, with *CHANNEL* and
+*SESSION* bound to the other arguments. An unhandled condition ends only this call, because the
+thread can belong to the person who runs the image."
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook) (*debugger-hook* nil)
          (*of-job* t) (*channel* channel) (*session* session)
          (*thread-end* (list :left)))
     (catch *thread-end* (call-apart call))))
 
 (defun apart-from-theirs (function)
-  "Return a function without parameters that calls FUNCTION for the job of this thread. In a thread
-that belongs to no job, it calls FUNCTION by CALL-IN-THEIR-THREAD."
+  "Return a function without parameters that calls FUNCTION, a function designator. In a thread that
+belongs to no job, it calls FUNCTION by CALL-IN-THEIR-THREAD for the session of the thread that
+calls APART-FROM-THEIRS."
   (let ((function (coerce function 'function)) (channel *channel*) (session *session*))
     (lambda ()
       (if (of-job-p)
@@ -119,8 +121,8 @@ that belongs to no job, it calls FUNCTION by CALL-IN-THEIR-THREAD."
           (call-in-their-thread (list function) channel session)))))
 
 (defun timer-made (make &rest arguments)
-  "Hook: call MAKE, which makes a timer, with ARGUMENTS. The first argument is the function of the
-timer. If a thread of a job makes the timer, pass the result of APART-FROM-THEIRS instead."
+  "Hook: MAKE makes a timer. Call it with ARGUMENTS. In a thread of a job, replace the first
+argument, the function of the timer, by the result of APART-FROM-THEIRS."
   (if (and arguments (callable-p (first arguments)) (of-job-p))
       (apply make (apart-from-theirs (first arguments)) (rest arguments))
       (apply make arguments)))
@@ -128,9 +130,9 @@ timer. If a thread of a job makes the timer, pass the result of APART-FROM-THEIR
 (define-hook sb-ext:make-timer timer-made)
 
 (defun interrupting-apart (interrupt &rest arguments)
-  "Hook: call INTERRUPT, which has a thread call a function, with ARGUMENTS. The second argument is
-this function. If a thread of a job makes the interrupt, pass the result of APART-FROM-THEIRS
-instead."
+  "Hook: INTERRUPT is the original INTERRUPT-THREAD. Call it with ARGUMENTS. In a thread of a job,
+replace the second argument, the function to call in the interrupted thread, by the result of
+APART-FROM-THEIRS."
   (if (and (rest arguments) (callable-p (second arguments)) (of-job-p))
       (apply interrupt (first arguments) (apart-from-theirs (second arguments)) (cddr arguments))
       (apply interrupt arguments)))
@@ -138,12 +140,12 @@ instead."
 (define-hook sb-thread:interrupt-thread interrupting-apart)
 
 (defun note-threads ()
-  "Install the hook that records, for each new thread, the job that makes it."
+  "Install the hook that records the job that starts each new thread."
   (install-hooks 'starter-noted))
 
 (defun guard-threads ()
-  "Install the hook that guards each new thread. In an image that somebody else runs, timers and
-interrupts of jobs are guarded too."
+  "Install the hook that makes each new thread call its function by RUN-GUARDED. In an image that
+somebody else runs, install the hooks for timers and interrupts of jobs too."
   (install-hooks 'guarded-made)
   (when **attached** (install-hooks 'timer-made 'interrupting-apart)))
 
@@ -153,9 +155,9 @@ interrupts of jobs are guarded too."
   "A list of the threads that the agent needs. User code cannot end them.")
 
 (defun refusing-for-agent (function &rest arguments)
-  "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS, whose first element is the
-thread. For a thread of the agent, only warn, since programs often kill all threads, unless the
-process exits."
+  "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS. The first argument is the
+thread. Do not call it for a thread of the agent, unless the process exits: programs often end all
+threads. Warn instead if a job makes the call."
   (let ((thread (first arguments)))
     (cond ((exiting-p) (apply function arguments))
           ;; The spare thread does nothing yet. Ending it would end a later job, which the program
@@ -167,15 +169,15 @@ process exits."
                        (sb-thread:thread-name thread))))))
 
 (defun ending-noted (function &rest arguments)
-  "Hook: record that this thread ends another one, the first of ARGUMENTS. Then call FUNCTION, which
-ends a thread, with ARGUMENTS, unless REFUSING-FOR-AGENT refuses this."
+  "Hook: FUNCTION ends a thread. Record that this thread ends the thread that is the first of
+ARGUMENTS. Then call FUNCTION with ARGUMENTS, unless REFUSING-FOR-AGENT refuses the call."
   (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
   (apply #'refusing-for-agent function arguments))
 
 (defun interrupting (function &rest arguments)
-  "Hook: call FUNCTION, which interrupts a thread, with ARGUMENTS, whose first element is the
-thread. Always call it for the main thread, which only waits for jobs. For another thread, leave the
-call to REFUSING-FOR-AGENT."
+  "Hook: FUNCTION interrupts a thread. Call it with ARGUMENTS, of which the first is the thread. For
+a thread of the agent, REFUSING-FOR-AGENT refuses the call. The main thread can always be
+interrupted, because it only waits for jobs."
   (if (eq (first arguments) (sb-thread:main-thread))
       (apply function arguments)
       (apply #'refusing-for-agent function arguments)))
@@ -185,8 +187,8 @@ call to REFUSING-FOR-AGENT."
 (define-hook sb-thread:interrupt-thread interrupting)
 
 (defun protect-this-thread ()
-  "Protect this thread: once GUARD-AGENT-THREADS was called, user code cannot end it, nor interrupt
-it unless it is the main thread."
+  "Add this thread to **AGENT-THREADS**. After GUARD-AGENT-THREADS was called, user code cannot end
+this thread. It can interrupt it only if it is the main thread."
   (push sb-thread:*current-thread* **agent-threads**))
 
 (defun guard-agent-threads ()

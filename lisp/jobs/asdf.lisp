@@ -9,8 +9,8 @@
   "The mutex that a thread holds while it loads a system, because ASDF is not thread-safe.")
 
 (defun call-with-load-lock (function)
-  "Call FUNCTION while this thread holds **LOAD-LOCK**, and return the values of FUNCTION. The
-thread may hold the lock already."
+  "Call FUNCTION while this thread holds **LOAD-LOCK**, and return its values. The thread may hold
+the lock already."
   (if (sb-thread:holding-mutex-p **load-lock**)
       (funcall function)
       (sb-thread:with-mutex (**load-lock**) (funcall function))))
@@ -24,28 +24,27 @@ thread may hold the lock already."
          (require "ASDF"))))))
 
 (defun asdf-package-p (name)
-  "Return true if NAME is the name of a package that comes with ASDF, such as UIOP/OS."
+  "Return true if NAME, a string, names a package that comes with ASDF, such as UIOP/OS."
   (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
 
 ;;; Library managers: Quicklisp, qlot or ocicl. The manager is loaded when it is first needed, so
 ;;; that a start takes no longer.
 
 (sb-ext:defglobal **library-manager** nil
-  "A list of two strings, the name of the user's library manager and the native name of the file
-that sets it up. NIL if there is no library manager.")
+  "NIL if the user has no library manager. Otherwise a list of two strings: the name of the library
+manager, and the native name of the file that loads it.")
 (sb-ext:defglobal **library-manager-failure** nil
   "A text with the reason why the library manager could not be loaded, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil
-  "True until the agent begins to load the user's library manager, which may fail. NIL if there is
-no library manager.")
+  "True until the agent has tried to load the user's library manager. NIL if the user has none.")
 
 (sb-ext:defglobal **init-file** nil
-  "The name of the user's init file, as answers show it, if that file was not loaded. Else NIL.")
+  "NIL, or the name, as answers show it, of the user's init file if that file was not loaded.")
 
 (defun load-library-manager ()
-  "Load the user's library manager, unless this was tried before. Return true if the manager was
-loaded now, so that ASDF can find more systems. If loading fails, print the reason to
-*ERROR-OUTPUT*, and keep the reason in **LIBRARY-MANAGER-FAILURE**."
+  "Load the user's library manager, unless this was tried before. Return true if it was loaded now,
+so that ASDF may find more systems. If loading fails, print the reason to *ERROR-OUTPUT*, and store
+it in **LIBRARY-MANAGER-FAILURE**."
   (call-with-load-lock
    (lambda ()
      (when (shiftf **library-manager-due** nil)
@@ -64,8 +63,8 @@ loaded now, so that ASDF can find more systems. If loading fails, print the reas
              nil)))))))
 
 (defun library-manager-data ()
-  "Return a JSON object about the user's library manager: its name, its file, and its state, loaded
-or failed with a reason. Return NIL if the user has no library manager."
+  "Return a JSON object about the user's library manager: its name, its file, whether it is loaded,
+and the reason if that has failed. Return NIL if the user has none."
   (and **library-manager**
        (destructuring-bind (name file) **library-manager**
          (object "name" name "file" file
@@ -76,23 +75,23 @@ or failed with a reason. Return NIL if the user has no library manager."
   "Names of packages that library managers define.")
 
 (defun missing-package (condition)
-  "Return the name of the package that does not exist according to CONDITION, a reader error, or
-NIL."
+  "Return the name of the missing package if CONDITION is a reader error about a missing package.
+Otherwise return NIL."
   (let ((package (and (typep condition 'reader-error)
                       (typep condition 'package-error)
                       (part-of-condition #'package-error-package condition))))
     (and (stringp package) package)))
 
 (defun lacks-manager-p (condition)
-  "Return true if CONDITION, a reader error, says that a package of a library manager is missing,
-and no library manager is set up."
+  "Return true if CONDITION, a condition, is about a missing package of a library manager, and the
+user has no library manager."
   (and (null **library-manager**)
        (member (missing-package condition) *manager-packages* :test #'equal)
        t))
 
 (defun package-loader (condition)
-  "CONDITION is a reader error. If it says that a package of ASDF or of the library manager is
-missing, return the function that loads ASDF or the manager. Otherwise return NIL."
+  "Return the function that loads ASDF or the library manager if CONDITION is a reader error about a
+missing package of it. Otherwise return NIL."
   (let ((package (missing-package condition)))
     (cond ((null package) nil)
           ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
@@ -100,8 +99,8 @@ missing, return the function that loads ASDF or the manager. Otherwise return NI
            #'load-library-manager))))
 
 (defun call-reading (function)
-  "Call FUNCTION, which uses the reader, and return its values. If a package of ASDF or of the
-library manager does not exist, load ASDF or the manager, and call FUNCTION again."
+  "Call FUNCTION, which uses the reader, and return its values. If the reader misses a package of
+ASDF or of the library manager, load ASDF or the manager, and call FUNCTION again."
   (funcall (block unread
              (return-from call-reading
                (handler-bind ((package-error (lambda (condition)
@@ -111,8 +110,9 @@ library manager does not exist, load ASDF or the manager, and call FUNCTION agai
   (call-reading function))
 
 (defun unread-cause (condition)
-  "Return the condition of the reader that made LOAD, COMPILE-FILE or ASDF signal CONDITION. If
-there is none, return CONDITION."
+  "Return the condition of the reader because of which LOAD, COMPILE-FILE or ASDF signalled
+CONDITION. If there is none, return CONDITION, or the error that CONDITION, an error of ASDF,
+contains."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (part-of-condition (contrib-symbol "ASDF" "ERROR-CONDITION") condition)
@@ -121,8 +121,8 @@ there is none, return CONDITION."
     (if (typep cause 'condition) cause wrapper)))
 
 (defun names-manager-p (condition)
-  "Return true if CONDITION says that a file cannot be read or loaded because it names a package of
-the library manager, and the manager is not loaded yet."
+  "Return true if CONDITION is an error that a file cannot be read or loaded because it names a
+package of the library manager, which is not loaded yet."
   (let ((cause (unread-cause condition)))
     (or (eq (package-loader cause) #'load-library-manager)
         ;; For a symbol in a fasl, SBCL names the package only in the format arguments.
@@ -132,9 +132,9 @@ the library manager, and the manager is not loaded yet."
                      thereis (member argument *manager-packages* :test #'equal))))))
 
 (defun retry-with-libraries (condition)
-  "CONDITION may say that ASDF does not find a system, or that a file of a system names a package of
-the library manager. In both cases, load the library manager, and let ASDF try again. Do nothing if
-the manager has been loaded before."
+  "Load the library manager and let ASDF try again, if CONDITION is an error that ASDF does not find
+a system, or that a file of a system names a package of the library manager. Do nothing if loading
+the manager was tried before."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (when (and **library-manager-due**
                missing
@@ -143,9 +143,9 @@ the manager has been loaded before."
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
-  "CONDITION may say that LOAD or COMPILE-FILE could not read a file because the file names a
-package of the library manager. If so, load the library manager, and print that the user must load
-the file again. The agent does not load the file again, since some of its forms have run."
+  "If CONDITION is an error that LOAD or COMPILE-FILE could not read a file because it names a
+package of the library manager, load the manager. Then print that the user must load the file again.
+The agent does not load it again, because some of its forms have run already."
   (when (and (names-manager-p condition) (load-library-manager))
     (format *error-output* "~&The file needs ~A, which is loaded now: load the file again.~%"
             (first **library-manager**))))
@@ -154,12 +154,12 @@ the file again. The agent does not load the file again, since some of its forms 
 ;;; by an environment variable.
 
 (defvar *tree-files* :unknown
-  "A list of the pathnames of the .asd files below the session's trees, or :UNKNOWN before this job
-has searched for them.")
+  "A list of the pathnames of the .asd files in the session's trees. :UNKNOWN before this job has
+searched for them.")
 
 (defun files-in-trees ()
-  "Return a list of the pathnames of the .asd files in the folders in SESSION-TREES and in their
-subfolders. Leave out folders that ASDF never searches, such as .git."
+  "Return a list of the pathnames of the .asd files in the folders in SESSION-TREES and below them.
+Skip folders that ASDF never searches, such as .git."
   (let ((excluded (symbol-value (contrib-symbol "ASDF/SOURCE-REGISTRY"
                                                 "*SOURCE-REGISTRY-EXCLUSIONS*")))
         (files '()))
@@ -174,14 +174,14 @@ subfolders. Leave out folders that ASDF never searches, such as .git."
                    (setf files (append files (directory (merge-pathnames "*.asd" folder))))))))))
 
 (defun system-in-trees (name)
-  "Return the pathname of the .asd file of the system NAME if this file is below the session's
-trees, or NIL. ASDF calls this function in jobs, after its other functions that find systems."
+  "Return the pathname of the .asd file of the system NAME if it is in the session's trees, or NIL.
+In jobs, ASDF calls this function after its other functions that find systems."
   (when (eq *tree-files* :unknown) (setf *tree-files* (files-in-trees)))
   (let ((primary (funcall (contrib-function "ASDF" "PRIMARY-SYSTEM-NAME") name)))
     (find primary *tree-files* :key #'pathname-name :test #'equal)))
 
 (defun call-finding-trees (function)
-  "Call FUNCTION so that ASDF, if it is loaded, also finds the systems below the session's trees."
+  "Call FUNCTION. Meanwhile ASDF, if it is loaded, also finds the systems in the session's trees."
   (let ((finders (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if (and (session-trees *session*) finders (boundp finders)
              (not (member 'system-in-trees (symbol-value finders))))
@@ -194,16 +194,16 @@ trees, or NIL. ASDF calls this function in jobs, after its other functions that 
 ;;; the new one. Another image may look for the fasl in between.
 
 (defparameter *replacing-seconds* 10
-  "The greatest number of seconds to wait for the new fasl. Without a limit, a call would wait
-forever if the image that writes the fasl hangs.")
+  "The largest number of seconds to wait for a new fasl. Without a limit, a call would wait forever
+if the image that writes the fasl hangs.")
 
 (defvar *replaced* '()
-  "A list of the fasls for which this call has invoked ASDF's restart RETRY, once for each
-invocation. NIL stands for an unknown fasl.")
+  "A list of the fasls for which this call has invoked ASDF's restart RETRY, each as often as it did
+so. NIL stands for an unknown fasl.")
 
 (defun being-replaced-p (fasl)
-  "Return true if another image is replacing FASL. ASDF first writes the new fasl into the same
-folder, under the name of FASL with a suffix that contains TMP."
+  "Return true if another image is replacing FASL, a pathname. ASDF first writes the new fasl into
+the same folder, under the name of FASL with a suffix that contains TMP."
   (let ((begin (concatenate 'string (pathname-name fasl) "-")))
     (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl)
                                  :resolve-symlinks nil)
@@ -213,8 +213,8 @@ folder, under the name of FASL with a suffix that contains TMP."
                          t))))
 
 (defun replaced-p (fasl)
-  "Return true if the file FASL exists. While another image is replacing FASL, wait for the new file
-for at most *REPLACING-SECONDS*."
+  "Return true if the file FASL exists. If another image is replacing it, wait for the new file for
+at most *REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (being-replaced-p fasl)
         do (when (true-file fasl) (return t))
@@ -222,7 +222,7 @@ for at most *REPLACING-SECONDS*."
            (sleep 0.01)))
 
 (defun fasl-not-found (condition)
-  "If CONDITION is a FILE-ERROR about a fasl, return its pathname. Else return NIL."
+  "Return the pathname of the fasl if CONDITION is a FILE-ERROR about a fasl. Otherwise return NIL."
   (let ((file (and (typep condition 'file-error)
                    (part-of-condition #'file-error-pathname condition))))
     (and file
@@ -230,14 +230,14 @@ for at most *REPLACING-SECONDS*."
          (pathname file))))
 
 (defun looks-at-file-p (function)
-  "Return true if FUNCTION, a debug function, is the local function of SBCL's %QUERY-FILE-SYSTEM
-that makes pathnames of native file names."
+  "Return true if FUNCTION, a debug function, is the local function PARSE of SBCL's
+%QUERY-FILE-SYSTEM, which parses native file names."
   (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
               :test (lambda (part name) (and (symbolp part) (string= part name)))))
 
 (defun removed-while-looked-at-p (condition)
-  "Return true if CONDITION is the TYPE-ERROR that SBCL 2.2.9 signals when a file is deleted while
-SBCL queries it."
+  "Return true if CONDITION is the TYPE-ERROR that SBCL 2.2.9 signals when a file is deleted during
+a query for it."
   (and (typep condition 'type-error)
        (loop for frame = (top-frame) then (frame-below frame)
              repeat 50
@@ -245,8 +245,8 @@ SBCL queries it."
                thereis (looks-at-file-p (frame-function frame)))))
 
 (defun retry-replaced (condition)
-  "CONDITION may say that ASDF did not find a fasl that another image was replacing. If so, let ASDF
-try again, but at most three times for each fasl."
+  "Let ASDF try again, but at most three times for each fasl, if CONDITION is an error that ASDF did
+not find a fasl that another image was replacing."
   (let* ((name (and (typep condition '(or file-error type-error)) (contrib-symbol "ASDF" "RETRY")))
          (retry (and name (find-restart name condition)))
          (file (and retry (fasl-not-found condition))))
@@ -256,13 +256,13 @@ try again, but at most three times for each fasl."
       (push file *replaced*)
       (invoke-restart retry))))
 
-;;; ASDF's warnings about how an .asd file names its systems. They are repeated at each reading of
-;;; the file, and nothing is broken.
+;;; ASDF warns about how an .asd file names its systems. It repeats these warnings each time it
+;;; reads the file, and nothing is broken.
 
 (defun asdf-remark-p (condition)
-  "Return true if CONDITION is a warning of ASDF that answers do not show: about how an .asd file
-names systems, \"Computing just-done stamp ...\", a consequence of such names, or that the compiler
-warned. Answers show the compiler's own warnings."
+  "Return true if CONDITION is a warning of ASDF that answers do not show: a warning about how an
+.asd file names systems; a warning \"Computing just-done stamp ...\", which follows from such names;
+or a warning that the compiler warned. Answers show the compiler's own warnings."
   (flet ((of-class-p (package name)
            (let ((class (contrib-symbol package name)))
              (and class (find-class class nil) (typep condition class)))))

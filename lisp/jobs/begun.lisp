@@ -12,8 +12,8 @@ begun.")
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 
 (defun open-begun (descriptor)
-  "Map the shared memory behind the file DESCRIPTOR into this process, and close DESCRIPTOR. Do
-nothing if the server shares no memory."
+  "Map the shared memory of the file DESCRIPTOR into this process, and close DESCRIPTOR. Do nothing
+if the memory cannot be mapped."
   (let ((address (sb-alien:alien-funcall
                   (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long
                                                           sb-alien:unsigned-long
@@ -27,8 +27,8 @@ nothing if the server shares no memory."
       (close-file descriptor))))
 
 (defun note-begun (id)
-  "Record in the shared memory that the request ID begins to run, unless the word already has a
-higher id."
+  "Record in the shared memory that the request with the id ID begins to run. Do nothing if the word
+already contains a higher id."
   (when **begun-place**
     (symbol-macrolet ((word (sb-sys:sap-ref-64 (sb-sys:int-sap **begun-place**)
                                                (* 8 (mod id +begun-words+)))))

@@ -4,29 +4,29 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defstruct (change (:constructor make-change (text session)))
-  "A change of the image. TEXT names what was defined or loaded. SESSION is the session of the
-server for which the thread worked, or the default session for a thread of the person."
+  "A change of the image. TEXT names the definition or file that was changed. SESSION is the session
+of the server for which the thread worked. For a thread of the person, it is the default session."
   text session)
 
-(defparameter *changes-limit* 100 "The maximum number of changes that are kept.")
-(defparameter *changes-shown* 10 "The maximum number of changes that an answer names.")
+(defparameter *changes-limit* 100 "The largest number of changes that are kept.")
+(defparameter *changes-shown* 10 "The largest number of changes that an answer names.")
 (defparameter *names-of-load* 5
-  "The changes of a load with at most this many names are shown by these names, those of any other
-load by its file.")
+  "The largest number of names that a load can define for answers to list these names. For a larger
+load, answers name the file.")
 
 (sb-ext:defglobal **changes** '() "A list of the last CHANGE structures, newest first.")
 (sb-ext:defglobal **change-count** 0
   "The number of CHANGE structures recorded so far, including those that **CHANGES** has dropped.")
 (sb-ext:defglobal **changes-lock** (sb-thread:make-mutex :name "live-lisp changes")
-  "The mutex that a thread holds while it records changes.")
+  "The mutex that a thread holds while it records or reads changes.")
 
 (defvar *loaded-names* :none
-  "While this thread loads a file, a list of the texts of the names that it defined, newest first.
-Else :NONE.")
+  "While this thread loads a file, a list of the texts of the names that the load has defined,
+newest first. Otherwise :NONE.")
 
 (defun record-change (text)
-  "Record that this thread has changed the definition or file that TEXT names, unless the newest
-record is of the same change."
+  "Record that this thread has changed the definition or file that TEXT names. Do nothing if the
+newest record is the same change by the same session."
   (sb-thread:with-mutex (**changes-lock**)
     (let ((newest (first **changes**)))
       (unless (and newest
@@ -38,7 +38,7 @@ record is of the same change."
 
 (defun note-changed-name (text)
   "Record that this thread defines or removes the definition that TEXT names. Do nothing in an image
-that the server started, and while a file is compiled."
+that the server started, if TEXT is NIL, or while a file is compiled."
   (when (and **attached** text (null *compile-file-truename*))
     (if (listp *loaded-names*)
         (pushnew text *loaded-names* :test #'equal)
@@ -46,7 +46,7 @@ that the server started, and while a file is compiled."
 
 (defun call-noting-load (file function)
   "Call FUNCTION, which loads FILE, a pathname designator, then record the load. Do not record a
-load inside another load."
+load within another load."
   (if (or (not **attached**) (listp *loaded-names*))
       (funcall function)
       (let ((*loaded-names* '()))
@@ -58,13 +58,14 @@ load inside another load."
                                        (native-name file)))))))))
 
 (defun call-unrecorded (function)
-  "Call FUNCTION, which installs hooks of the agent. Do not record its definitions as changes."
+  "Call FUNCTION, which installs hooks of the agent. Do not record the functions that it sets as
+changes."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()
-  "Return a plist of answer members about changes by others since the last call for *SESSION*:
-\"changes\", a list of texts, oldest first, and \"moreChanges\", the number of older ones left out.
-Return NIL if there are none."
+  "Return a plist of answer members about changes by others since the last call of this function for
+*SESSION*: \"changes\", a list of texts, the oldest first, and \"moreChanges\", the number of older
+changes that it leaves out. Return NIL if there are none."
   (when **attached**
     (sb-thread:with-mutex (**changes-lock**)
       (let* ((new (- **change-count** (shiftf (session-changes-sent *session*) **change-count**)))

@@ -1,20 +1,21 @@
-;;;; Renders a condition as data: its type, report, restarts and newest frames. Reports and print
+;;;; Describes a condition as data: its type, report, restarts and newest frames. Reports and print
 ;;;; methods run user code, which can fail or never end. So each call of such code is guarded, its
 ;;;; output is limited in length, and it runs within the job.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defvar *end-call* nil
-  "The agent's restart that ends the current call, or NIL. All newer restarts belong to user code.")
+  "The agent's restart that ends the current call, or NIL. All restarts established after it belong
+to user code.")
 
-(defparameter *restart-limit* 20 "An answer shows at most this many restarts.")
+(defparameter *restart-limit* 20 "The largest number of restarts that an answer shows.")
 
 (defvar *offered-restarts* :active
-  "A list of the restarts that an answer shows, or :ACTIVE for all active ones.")
+  "A list of the restarts that an answer shows, or :ACTIVE for all restarts that are active.")
 
 (defun active-restarts (condition)
-  "If *OFFERED-RESTARTS* is a list, return this list. Otherwise return the active restarts for
-CONDITION without those of the agent."
+  "Return *OFFERED-RESTARTS* if it is a list. Otherwise return a list of the active restarts for
+CONDITION, without those of the agent."
   (if (listp *offered-restarts*)
       *offered-restarts*
       (loop for restart in (compute-restarts condition)
@@ -23,8 +24,8 @@ CONDITION without those of the agent."
 
 (defun shown-restarts (restarts)
   "Return a list of (RESTART NAME REPORT) lists for the first *RESTART-LIMIT* of RESTARTS, and the
-number of the others, or NIL. Of restarts with the same name and report, include only the newest,
-which INVOKE-RESTART would find."
+number of the remaining ones or NIL. Of restarts with the same name and report, include only the
+newest one. INVOKE-RESTART would find that one."
   (loop with seen = '()
         for (restart . more) on restarts
         for name = (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
@@ -37,17 +38,17 @@ which INVOKE-RESTART would find."
         finally (return (values shown (and more (length more))))))
 
 (defun restarts-data (condition)
-  "Return a list of JSON objects for the first restarts that are available for CONDITION. The second
-value is the number of the remaining restarts, or NIL. If the test function of a restart signals an
-error, return an empty list."
+  "Return a list of JSON objects for the first restarts that are available for CONDITION, and the
+number of the remaining ones or NIL. If the test function of a restart signals an error, return
+NIL."
   (nil-if-program-fails
     (multiple-value-bind (shown more) (shown-restarts (active-restarts condition))
       (values (loop for (nil name report) in shown collect (object "name" name "report" report))
               more))))
 
 (defun unbound-name (condition)
-  "Return as text the name and package of the variable if CONDITION is that a variable is unbound,
-else NIL. The report of CONDITION would omit the package of an accessible symbol."
+  "If CONDITION is an UNBOUND-VARIABLE error, return the name of the variable with its package as
+text. Otherwise return NIL. The report of CONDITION omits the package if the symbol is accessible."
   ;; The program can make a condition of this type without a name.
   (let ((name (and (typep condition 'unbound-variable)
                    (part-of-condition #'cell-error-name condition))))
@@ -73,8 +74,8 @@ else NIL. The report of CONDITION would omit the package of an accessible symbol
    stack."))
 
 (defun condition-data (condition calls &optional more)
-  "Return CONDITION as a JSON object. CALLS is a list of the newest calls on the stack, and MORE the
-number of older ones or NIL, both from CALLS-ON-STACK."
+  "Return a JSON object for CONDITION. CALLS and MORE are values of CALLS-ON-STACK: a list of the
+newest calls, and the number of older ones or NIL."
   (multiple-value-bind (restarts more-restarts) (restarts-data condition)
     (let ((type (type-of condition)))
       (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
@@ -92,17 +93,17 @@ number of older ones or NIL, both from CALLS-ON-STACK."
 ;;; Keeping conditions
 
 (defvar *error-keeper* nil
-  "NIL, or a function such as KEEP-ERROR that keeps an error of this call. The function takes two
-arguments: a condition, and true if the frames of the condition are still on the stack. It returns
-another function, which must be called with the JSON object from CONDITION-DATA.")
+  "NIL, or a function such as KEEP-ERROR that keeps an error of this call. Its arguments are a
+condition, and true if the frames of the condition are still on the stack. It returns a function,
+which the caller calls with the JSON object from CONDITION-DATA.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
-  "A function like *ERROR-KEEPER*, for errors that end threads without a job.")
+  "A function like *ERROR-KEEPER*, for errors that end threads without a job, or NIL.")
 
 (defun described (condition keeper on-stack calls &optional more)
   "Return the JSON object from CONDITION-DATA for CONDITION, CALLS and MORE. KEEPER is NIL or a
-function like *ERROR-KEEPER*. If KEEPER is a function, call it with CONDITION and ON-STACK. ON-STACK
-is true if the frames of CONDITION are still on the stack."
+function like *ERROR-KEEPER*, which is called with CONDITION and ON-STACK. ON-STACK is true if the
+frames of CONDITION are still on the stack."
   (let* ((keep (and keeper (nil-if-program-fails (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

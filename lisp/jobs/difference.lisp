@@ -3,22 +3,24 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *compared-parts* 100000 "The maximum number of pairs of parts compared in two
-values.")
+(defparameter *compared-parts* 100000
+  "The largest number of pairs of parts of two values that are compared.")
 (defparameter *characters-of-part* 20
   "The number of characters of a string that count as one part towards *COMPARED-PARTS*.")
-(defparameter *compared-depth* 50 "The nesting depth below which objects are not compared.")
+(defparameter *compared-depth* 50 "The nesting depth from which on objects are not compared.")
 
 (defun nothing-p (part)
-  "Return true if PART is %NOTHING, which stands for a part that one of two values lacks."
+  "Return true if PART is the symbol %NOTHING, which stands for a part that one of two values
+lacks."
   (eq part '%nothing))
 
 ;;; Visiting the parts of two values in pairs
 
 (defun call-with-elements (function one other)
-  "Call FUNCTION for each position in the lists ONE and OTHER, with the position and both elements.
-A position is an index, or :CDR for the tails of dotted lists. For the missing element of a shorter
-list, pass %NOTHING. Stop in circular lists after one or two rounds."
+  "Call FUNCTION for each position in the lists ONE and OTHER, with the position and the two
+elements there. A position is an index, or :CDR for the tails of dotted lists. If one list is
+shorter, pass %NOTHING once for its missing element. Stop in circular lists after one or two
+rounds."
   (loop with mark = nil and other-mark = nil
         for index from 0
         while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
@@ -31,9 +33,9 @@ list, pass %NOTHING. Stop in circular lists after one or two rounds."
                       (t (funcall function :cdr one other)))))
 
 (defun call-with-places (function one other)
-  "Call FUNCTION for each position in the arrays ONE and OTHER, with the position and both elements.
-The position is an index in a vector, else (:SUBSCRIPTS subscript...) in arrays of the same
-dimensions."
+  "Call FUNCTION for each position in the arrays ONE and OTHER, with the position and the two
+elements there. The position in vectors is an index. In arrays, which must have the same dimensions,
+it is (:SUBSCRIPTS subscript...)."
   (flet ((part (array index)
            (if (< index (array-total-size array)) (row-major-aref array index) '%nothing))
          (subscripts (index)
@@ -51,12 +53,12 @@ dimensions."
                    (part other index))))))
 
 (defparameter *parts-of-key* 1000
-  "The greatest number of parts of a hash table key that is compared. A search for a key with more
-parts takes too long.")
+  "The largest number of parts of a hash table key that is compared. A search for a larger key takes
+too long.")
 
 (defun finite-p (key)
-  "Return true if KEY is not circular and has at most *PARTS-OF-KEY* parts. Hashing another key
-could take forever."
+  "Return true if KEY, a key of a hash table, is not circular and has at most *PARTS-OF-KEY* parts.
+Computing the hash of another key could take forever."
   (let ((left *parts-of-key*))
     (labels ((look (part)
                (when (minusp (decf left)) (return-from finite-p nil))
@@ -65,8 +67,8 @@ could take forever."
       t)))
 
 (defun call-with-entries (function one other)
-  "Call FUNCTION for each key in the hash tables ONE or OTHER, with the position (:KEY key) and both
-values. For a key that a table lacks, pass the symbol %NOTHING."
+  "Call FUNCTION for each key in the hash tables ONE and OTHER, with the position (:KEY key) and the
+two values. For a table that lacks the key, pass the symbol %NOTHING."
   (loop for key being the hash-keys of one using (hash-value value)
         when (finite-p key)
           do (funcall function (cons :key key) value (gethash key other '%nothing)))
@@ -75,8 +77,8 @@ values. For a key that a table lacks, pass the symbol %NOTHING."
           do (funcall function (cons :key key) '%nothing value)))
 
 (defun call-with-slots (function one other)
-  "Call FUNCTION for each slot of ONE and OTHER, instances of the same class, with the
-position (:SLOT name) and both values. For an unbound slot, pass the symbol %NOTHING."
+  "Call FUNCTION for each slot of ONE and OTHER, instances of the same class, with the position
+(:SLOT name) and the two values. For an unbound slot, pass the symbol %NOTHING."
   (let ((slots (inner-slots one)) (others (inner-slots other)))
     (loop for (name . value) in (union slots others :key #'car)
           for (one other) = (loop for known in (list slots others)
@@ -86,7 +88,7 @@ position (:SLOT name) and both values. For an unbound slot, pass the symbol %NOT
 
 (defun caller-of-places (one other)
   "Return the function that visits the parts of ONE and OTHER in pairs, such as CALL-WITH-SLOTS.
-Return NIL if ONE or OTHER has no parts, or if their parts are of different kinds."
+Return NIL if one of them has no parts, or if they have parts of different kinds."
   (flet ((both-p (type) (and (typep one type) (typep other type))))
     (cond ((both-p 'cons) #'call-with-elements)
           ((both-p 'string) nil)
@@ -99,8 +101,8 @@ Return NIL if ONE or OTHER has no parts, or if their parts are of different kind
            #'call-with-slots))))
 
 (defun alike-p (exactly one other)
-  "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or other
-objects of the same class. If EXACTLY is NIL, letter case and the types of numbers do not matter."
+  "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or if both are
+other objects of the same class. If EXACTLY is false, ignore letter case and the types of numbers."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))
@@ -108,7 +110,7 @@ objects of the same class. If EXACTLY is NIL, letter case and the types of numbe
 
 (defun other-character (exactly one other limit)
   "Return the first index below LIMIT at which the strings ONE and OTHER differ, or NIL. If EXACTLY
-is false, letter case does not matter."
+is false, ignore letter case."
   (loop for index below (min limit (max (length one) (length other)))
         unless (and (< index (length one))
                     (< index (length other))
@@ -117,20 +119,20 @@ is false, letter case does not matter."
           return index))
 
 (defparameter *others-of-part* 8
-  "The maximum number of comparisons with other objects that COMPARED-P remembers for one object.")
+  "The largest number of other objects with which COMPARED-P records comparisons of one object.")
 
 (defun compared-p (seen depth one other)
-  "Return true if SEEN has a comparison of ONE and OTHER at nesting depth DEPTH or less. Else return
-NIL, and add this comparison to SEEN, unless it already has *OTHERS-OF-PART* comparisons of ONE.
-SEEN is a hash table from objects to alists from other objects to depths."
+  "Return true if SEEN records a comparison of ONE with OTHER at nesting depth DEPTH or less.
+Otherwise return NIL, and record this comparison, unless SEEN has *OTHERS-OF-PART* comparisons of
+ONE already. SEEN is a hash table from objects to alists from other objects to depths."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
 
 (defun first-difference (one other &key exactly)
   "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL. PATH is a
-list of positions such as 3, :CDR or (:SLOT name), outermost first. If EXACTLY is NIL, letter case
-and the types of numbers do not matter."
+list of positions such as 3, :CDR or (:SLOT name), the outermost first. If EXACTLY is false, ignore
+letter case and the types of numbers."
   ;; Objects can refer to each other, as child and parent do. SEEN prevents endless loops.
   (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
@@ -155,8 +157,8 @@ and the types of numbers do not matter."
       nil)))
 
 (defun difference (one other)
-  "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL.
-Differences in letter case and in the types of numbers count only if there is no other difference,
-since predicates such as EQUALP ignore them."
+  "Return a list (PATH PART OTHER-PART) from FIRST-DIFFERENCE for the first difference of ONE and
+OTHER, or NIL. Consider letter case and the types of numbers only if there is no other difference,
+because predicates such as EQUALP ignore them."
   (nil-if-program-fails
     (or (first-difference one other) (first-difference one other :exactly t))))

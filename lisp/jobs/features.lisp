@@ -4,27 +4,26 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **features-lock** (sb-thread:make-mutex :name "live-lisp features")
-  "The mutex that a thread holds while it compares and sends the features. Without this mutex, one
-thread could send an older list after another thread has sent a newer list.")
+  "The mutex that a thread holds while it compares and sends the features. Without it, one thread
+could send an older list after another thread has sent a newer one.")
 
 (defun current-features ()
-  "Return the symbols in *FEATURES* as a new list."
+  "Return a new list of the symbols in *FEATURES*."
   ;; A program can set *FEATURES* to anything, such as a circular list, or make it unbound.
   (loop for rest = (global-value-of '*features*) then (cdr rest)
         repeat 10000 while (consp rest)
         when (symbolp (car rest)) collect (car rest)))
 
 (defun feature-names (features)
-  "Return a vector of texts for the symbols in the list FEATURES. Keywords are named alone, other
-symbols with their packages."
-  ;; A vector, because OBJECT leaves out a member that is an empty list.
+  "Return a vector of the names, as texts, of the symbols in FEATURES, a list. The name of a symbol
+that is no keyword contains its package."
+  ;; Return a vector, because OBJECT leaves out a member that is an empty list.
   (map 'vector (lambda (feature)
                  (if (keywordp feature) (symbol-name feature) (symbol-text feature)))
        (remove-if-not #'symbolp features)))
 
 (defun send-features (&key again)
-  "Send *FEATURES* to the server if they have changed since they were sent last. If AGAIN is true,
-send them always."
+  "Send *FEATURES* to the server if it has changed since it was sent last, or if AGAIN is true."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**features-lock**)
       (let ((features (current-features)))

@@ -1,20 +1,20 @@
-;;;; Finds the frames of user code on the stack, and leaves out the frames of SBCL and of the agent
-;;;; at both ends. In between, FOLDED-FRAMES puts a FOLDED in the place of runs of system frames.
-;;;; NOTE-FRAME gives the frames of a function of the agent a role, which FRAME-ROLE returns; both
-;;;; are in base/agent-names.lisp. The places of frames are in places.lisp, their local variables in
-;;;; locals.lisp.
+;;;; Finds the frames of user code on the stack. The frames of SBCL and of the agent at both ends of
+;;;; the stack are left out. Between them, FOLDED-FRAMES puts a FOLDED structure in place of each
+;;;; run of system frames. NOTE-FRAME gives the frames of a function of the agent a role, and
+;;;; FRAME-ROLE returns it; both are in base/agent-names.lisp. The source places of frames are in
+;;;; places.lisp, their local variables in locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *frame-limit* 15 "An answer shows at most this many frames.")
+(defparameter *frame-limit* 15 "The largest number of frames that an answer shows.")
 
 (defun frame-name (frame)
   "Return the name of the function of FRAME."
   (debug-name (frame-function frame)))
 
 (defun sbcl-arguments (frame)
-  "Return a list of the arguments of FRAME as SBCL keeps them. For a method, the list includes
-arguments that SBCL adds."
+  "Return a list of the arguments of FRAME in the form in which SBCL keeps them. For a method, the
+list contains arguments that SBCL adds."
   (cond ((null +frame-arguments+) '())
         ;; In newer SBCLs the function takes the number of arguments to return.
         ((rest (plain-lambda-list (plain-definition +frame-arguments+)))
@@ -28,14 +28,14 @@ arguments that SBCL adds."
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun program-arguments (name arguments)
-  "Return the list ARGUMENTS, from a frame of the method with the debug name NAME, without the
-arguments that SBCL adds for methods."
+  "Return the elements of ARGUMENTS, a list from a frame of the method with the debug name NAME,
+that are arguments of the program. Leave out those that SBCL adds for methods."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return a list of the arguments of FRAME. For each argument that SBCL has not kept, the list has
-an object that prints as \"not kept\"."
+  "Return a list of the arguments of FRAME. In place of an argument that SBCL has not kept, the list
+contains an object that prints as \"not kept\"."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (program-arguments name arguments) arguments)
           collect (if (or (typep argument 'unprintable)
@@ -44,8 +44,8 @@ an object that prints as \"not kept\"."
                       argument))))
 
 (defun frame-lambda-list (frame)
-  "Return the lambda list of the function of FRAME, without parameters that SBCL adds for methods.
-Return NIL when the lambda list is unknown."
+  "Return the lambda list of the function of FRAME, without the parameters that SBCL adds for
+methods. Return NIL if it is unknown."
   (let ((name (frame-name frame))
         (parameters (nil-if-unknown
                       (plain-lambda-list (function-of-frame (frame-function frame))))))
@@ -53,8 +53,8 @@ Return NIL when the lambda list is unknown."
          (if (method-name-p name) (program-arguments name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "Return two values: the list of the parameters after &KEY of the function of FRAME, and the number
-of parameters before &KEY. Return NIL unless the function has &KEY and no &REST."
+  "Return two values about the function of FRAME: a list of its parameters after &KEY, and the
+number of the parameters before &KEY. Return NIL if the function has no &KEY, or has &REST."
   (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters)
                         (not (member '&rest parameters))
@@ -65,8 +65,8 @@ of parameters before &KEY. Return NIL unless the function has &KEY and no &REST.
                             (ldiff parameters keywords))))))
 
 (defun initialized-p (name parameters)
-  "Return true if the parameter with the string NAME has a default form in PARAMETERS, a part of a
-lambda list."
+  "Return true if the parameter whose symbol name is NAME has a default form in PARAMETERS, a part
+of a lambda list."
   (loop for parameter in parameters
           thereis (and (consp parameter)
                        (symbolp (first parameter))
@@ -75,8 +75,8 @@ lambda list."
                        t)))
 
 (defun local-named (name frame)
-  "Return a list of one element: the value in FRAME of the variable with the string NAME as symbol
-name. Return NIL if SBCL has not kept the value."
+  "Return a list of one element, the value in FRAME of the variable whose symbol name is NAME.
+Return NIL if SBCL has not kept the value."
   (loop with place = (frame-place frame)
         for variable across (debug-variables (frame-function frame))
         for symbol = (variable-symbol variable)
@@ -87,9 +87,9 @@ name. Return NIL if SBCL has not kept the value."
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return a list of the arguments of FRAME, as far as they are known. For a keyword parameter, use
-the value of its variable if SBCL has kept this value: if no argument was passed for the parameter,
-the variable has the default value."
+  "Return a list of the arguments of FRAME, as far as they are known. For a keyword argument, use
+the value of its variable if SBCL has kept that. The variable has the default value if the argument
+was not passed."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -108,12 +108,12 @@ the variable has the default value."
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
     "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
-  "Names of functions of SBCL with frames that can stand between those of user code and those of the
-agent.")
+  "The names of SBCL's functions whose frames can stand between the frames of user code and those of
+the agent.")
 
 (defun name-symbols (name)
-  "Return a list of the symbols in NAME, a debug name such as a symbol or the list \(FLET X :IN Y).
-Return only the first symbols of a long or circular name."
+  "Return a list of the symbols in NAME, a debug name such as a symbol or the list (FLET X :IN Y).
+Of a long or circular name, return only the first symbols."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -123,13 +123,13 @@ Return only the first symbols of a long or circular name."
     (nreverse symbols)))
 
 (defun function-symbols (name)
-  "Return a list of the symbols in the debug name NAME or, for a method, in the name of its generic
-function."
+  "Return a list of the symbols in NAME, a debug name. For a method, return those in the name of its
+generic function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
-  "Return true if the debug name NAME contains a symbol of SBCL or Common Lisp with a symbol name in
-the list NAMES."
+  "Return true if NAME, a debug name, contains a symbol of SBCL or Common Lisp whose symbol name is
+in NAMES, a list."
   (loop for symbol in (function-symbols name)
         for package = (symbol-package symbol)
           thereis (and package
@@ -138,41 +138,41 @@ the list NAMES."
                            (sbcl-package-p package)))))
 
 (defun agent-name-p (name)
-  "Return true if the debug name NAME belongs to a function of the agent."
+  "Return true if NAME, a debug name, belongs to a function of the agent."
   (some (lambda (symbol) (agent-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "Return true if the debug name NAME is of a foreign function, a function of the agent, or a
-function in *SIGNALLING*. Frames of such functions at the ends of the stack are not shown."
+  "Return true if NAME, a debug name, belongs to a foreign function, to a function of the agent, or
+to one in *SIGNALLING*. Frames of such functions at the ends of the stack are not shown."
   (or (stringp name) (agent-name-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
   '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
     "HEAP-EXHAUSTED-ERROR" "MEMORY-FAULT-ERROR" "CALL-HOOKS")
-  "Names of the functions through which a signal, a trap or the garbage collector enters Lisp.")
+  "The names of the functions through which a signal, a trap or the garbage collector enters Lisp.")
 
 (defun entry-p (name)
-  "Return true if NAME is the debug name of a function through which a signal, a trap, the garbage
-collector or the agent interrupts a thread of the program. NAME is then one of *ENTRIES* or contains
-CAPTURE-STREAM. The frames of the functions that this function calls are not the program's."
+  "Return true if NAME, a debug name, belongs to a function through which a signal, a trap, the
+garbage collector or the agent interrupts a thread of the program. It is then in *ENTRIES*, or
+contains CAPTURE-STREAM. Newer frames are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)
   "Return true if NAME is SBCL's debug name for the code of a top-level form in a file. From SBCL
-2.4.3 on, evaluated forms have such names too."
+2.4.3 on, an evaluated form can have such a name too."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
-  "Return true if the function of FRAME is one that SBCL makes of a form to evaluate it."
+  "Return true if the function of FRAME is one that SBCL has made of a form to evaluate the form."
   (let ((name (frame-name frame)))
     (or (equal name '(lambda ()))
         (and (top-level-form-p name) (null (frame-file frame))))))
 
 (defun loader-p (name)
-  "Return true if the debug name NAME belongs to a function of the compiler or loader, or to a
-function with which a thread begins. Frames of such functions stand between the agent and a
-top-level form in a file."
+  "Return true if NAME, a debug name, belongs to a function of the compiler or loader, or to a
+function with which a thread begins. Frames of such functions are between the agent and a top-level
+form of a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (and (not (top-level-form-p name))
          (or (null symbols)
@@ -185,16 +185,18 @@ top-level form in a file."
                     symbols)))))
 
 (defun without-machinery (frames &key loader)
-  "Return the tail of the list FRAMES that begins with the first frame of user code: one that
-satisfies neither MACHINERY-P nor FORM-P nor, if LOADER is true, LOADER-P."
+  "Return the tail of FRAMES, a list of frames, that begins with the first frame of user code. A
+frame of user code satisfies neither MACHINERY-P nor FORM-P. If LOADER is true, its name does not
+satisfy LOADER-P either."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return the tail of FRAMES, a list with the newest first, after the oldest frame that satisfies
-ENTRY-P. Leave out the foreign frames through which Lisp was entered, which are among the next six."
+  "Return the tail of FRAMES, a list of frames, newest first, after the oldest frame whose name
+satisfies ENTRY-P. Leave out the foreign frames through which Lisp was entered. They are among the
+next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -203,16 +205,15 @@ ENTRY-P. Leave out the foreign frames through which Lisp was entered, which are 
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "FRAMES is a list with the newest frame first. A function of the agent, such as
-LIVE-LISP:CALL-TOOL, can wait for an answer. If the newest of FRAMES belong to such a wait, return
-the frames older than the wait. Otherwise return FRAMES."
+  "If the newest frames in FRAMES, a list of frames, newest first, belong to a function of the agent
+that waits for an answer, such as LIVE-LISP:CALL-TOOL, return the frames older than this function.
+Otherwise return FRAMES."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
-  "Return a list of the frames of user code in this thread, newest first. The oldest of these frames
-is that of the user code that the agent called. Leave out frames of the agent and of SBCL at both
-ends."
+  "Return a list of the frames of user code in this thread, newest first. The oldest is the frame of
+the user code that the agent has called. Frames of the agent and of SBCL at both ends are left out."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
@@ -226,7 +227,7 @@ ends."
                                            :loader t)))))
 
 (defun frame-call (frame)
-  "Return a list of the name of the function of FRAME and its arguments, as far as they are known."
+  "Return a list of the name of the function of FRAME, and its arguments as far as they are known."
   (let ((name (frame-name frame)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
@@ -236,22 +237,22 @@ ends."
 ;;; Frames of the system
 
 (defun dispatch-p (name)
-  "Return true if NAME is the debug name of a function that SBCL makes to dispatch calls of a
-generic function."
+  "Return true if NAME, a debug name, belongs to a function that SBCL has made to dispatch the calls
+of a generic function."
   (and (consp name)
        (symbolp (first name))
        (eq (symbol-package (first name)) (find-package "SB-PCL"))
        (not (method-name-p name))))
 
 (defun asdf-symbol-p (symbol)
-  "Return true if the home package of SYMBOL is COMMON-LISP or one that comes with ASDF."
+  "Return true if the home package of SYMBOL is COMMON-LISP or a package that comes with ASDF."
   (let ((package (symbol-package symbol)))
     (and package
          (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
 
 (defun asdf-function-p (name)
-  "Return true if ASDF or UIOP defines the function with the debug name NAME. If NAME is of a
-method, all specializers of the method must also be classes of ASDF, UIOP or Common Lisp."
+  "Return true if NAME, a debug name, belongs to a function that ASDF or UIOP defines. If it belongs
+to a method, all specializers of the method must be classes of ASDF, UIOP or Common Lisp."
   (let ((root (and (not (top-level-form-p name)) (root-name name))))
     (and root
          (symbol-package root)
@@ -261,9 +262,8 @@ method, all specializers of the method must also be classes of ASDF, UIOP or Com
                     (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "Return true if the function of FRAME belongs to SBCL, to ASDF or to the agent. The compiler and
-the loader are part of SBCL. Functions of ASDF are recognized by name, since ASDF can be loaded from
-any file."
+  "Return true if the function of FRAME belongs to SBCL, with its compiler and loader, to ASDF or to
+the agent. Recognize functions of ASDF by their names, because ASDF can be loaded from any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (agent-name-p name)
@@ -277,7 +277,7 @@ any file."
   "Names of functions of SBCL that the agent calls with forms or files of the program.")
 
 (defun program-running-p ()
-  "Return true if this thread runs, compiles or reads code of the program. Return NIL if the agent
+  "Return true if this thread runs, compiles or reads code of the program. Return false if the agent
 has only called functions of SBCL and ASDF."
   (loop for frame = (top-frame) then (frame-below frame)
         repeat 2000
@@ -285,24 +285,26 @@ has only called functions of SBCL and ASDF."
           thereis (or (named-p (frame-name frame) *running-forms*) (not (system-frame-p frame)))))
 
 (defstruct (folded (:constructor make-folded (count)))
-  "A stand-in for COUNT frames of the system in a list of frames. Answers do not show these frames."
+  "A stand-in, in a list of frames, for COUNT frames of the system that answers do not show."
   count)
 
 (defun without-inner (run newest oldest)
   "Return a copy of RUN, a list of frames of the system, newest first, with a FOLDED structure in
-place of all frames but the first NEWEST and the last OLDEST. Do not replace a single frame."
+place of its inner frames. Keep the first NEWEST and the last OLDEST frames. If there are fewer than
+two inner frames, return RUN."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
         run)))
 
 (defparameter *system-frames* 4
-  "The number of frames that are shown if all frames belong to the system.")
+  "The number of frames that are shown if all frames on the stack belong to the system.")
 
 (defun folded-frames (frames)
-  "Return FRAMES, a list with the newest first, with a FOLDED structure in place of most frames of
-each run of system frames. Keep the newest frame of all, and the oldest of each run, which the
-program called. If all are system frames, keep *SYSTEM-FRAMES*."
+  "Return a copy of FRAMES, a list of frames, newest first, with a FOLDED structure in place of most
+frames of each run of system frames. Keep the newest frame of the stack, and the oldest frame of
+each run, which user code called. If all frames belong to the system, keep the newest
+*SYSTEM-FRAMES*."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))
   (loop for first = t then nil
@@ -317,29 +319,30 @@ program called. If all are system frames, keep *SYSTEM-FRAMES*."
                      (without-inner run (if first 1 0) (if frames 1 0))))))
 
 (defvar *sparing* nil
-  "True while memory may be too short to look up the source places of frames.")
+  "True while there may be too little memory to look up the source places of frames.")
 
 (defun folded-user-frames ()
-  "Return the list of the frames of user code in this thread, newest first, with FOLDED structures
-in place of most system frames. While *SPARING* is true, replace none."
+  "Return a list of the frames of user code in this thread, newest first, with FOLDED structures in
+place of most system frames. While *SPARING* is true, keep all frames."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "FRAMES is a list from FOLDED-USER-FRAMES. Return two values: the first *FRAME-LIMIT* elements of
-FRAMES, and the number of the other frames or NIL. The number includes the frames for which FOLDED
-structures stand."
+  "Return two values: a list of the first *FRAME-LIMIT* elements of FRAMES, a list from
+FOLDED-USER-FRAMES, and the number of the remaining frames or NIL. A FOLDED structure counts as the
+frames for which it stands."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
 
 (defun shown-frames ()
-  "Return a list of the frames of this thread for an answer, with FOLDED structures among them, and
-the number of the other frames, or NIL."
+  "Return two values: a list of the frames of this thread for an answer, with FOLDED structures
+among them, and the number of the remaining frames or NIL."
   (first-frames (folded-user-frames)))
 
 (defun frame-calls (frames)
-  "Return a list with one element for each of FRAMES, a list from SHOWN-FRAMES: a FOLDED structure
-itself, or for a frame the pair of its call, from FRAME-CALL, and its place, from CALL-PLACE."
+  "Return a list with an element for each element of FRAMES, a list from SHOWN-FRAMES. For a frame,
+it is a pair of the call, from FRAME-CALL, and the place, from CALL-PLACE. For a FOLDED structure,
+it is this structure."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -347,9 +350,9 @@ itself, or for a frame the pair of its call, from FRAME-CALL, and its place, fro
                           (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
 
 (defun calls-on-stack ()
-  "Return a list of at most *FRAME-LIMIT* of the newest calls of user code on the stack, and the
-number of the other frames, or NIL. The elements are FOLDED structures, or pairs of a call and a
-place (FRAME-CALLS)."
+  "Return two values: a list of at most *FRAME-LIMIT* of the newest calls on the stack, and the
+number of the remaining frames or NIL. An element is a FOLDED structure, or a pair of a call and its
+place, as FRAME-CALLS returns them."
   (nil-if-unknown
     (multiple-value-bind (frames more) (shown-frames)
       (values (frame-calls frames) more))))
@@ -369,17 +372,17 @@ place (FRAME-CALLS)."
   "An element of a list of frames: one frame, or several system frames that are not shown.")
 
 (defun frame-object (text place)
-  "Return a JSON object with TEXT, a printed call, and PLACE, a property list of JSON members from
+  "Return a JSON object with TEXT, a printed call, and PLACE, a plist of JSON members from
 CALL-PLACE."
   (make-json-object (list* "call" text place)))
 
 (defparameter *call-level* 4
-  "The *PRINT-LEVEL* for printed calls. This level is one more than the level for values, since the
-names of some functions are lists.")
+  "The *PRINT-LEVEL* for printed calls. It is one more than for values, because the names of some
+functions are lists.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
-  "Return a list of JSON objects for CALLS, a list from CALLS-ON-STACK. CALLS defaults to the calls
-of this thread."
+  "Return a list of JSON objects for CALLS, a list from CALLS-ON-STACK. By default, these are the
+calls on the stack of this thread."
   (printing-plainly
     (loop for call in calls
           collect (if (folded-p call)
@@ -388,9 +391,8 @@ of this thread."
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return a list of JSON objects for the calls on the stack of this thread. Leave out the arguments
-of the calls, since the print methods of arguments might never end. Do not read files again to find
-places."
+  "Return a list of JSON objects for the calls on the stack of this thread, without their arguments,
+because print methods of arguments might never end. Do not read files again to find places."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

@@ -45,22 +45,21 @@
    were invoked for held errors."))
 
 (defvar *hold-seconds* nil
-  "The number of seconds for which to hold each error of this tool call for debugging, or NIL to
-hold no errors.")
+  "The number of seconds for which to hold each error of this call for debugging, or NIL to hold
+none.")
 
-(sb-ext:defglobal **held-above** 0 "The highest number of an error that an earlier image held.")
+(sb-ext:defglobal **held-above** 0 "The largest number of an error that an earlier image has held.")
 
 (sb-ext:defglobal **hold-function** (constantly nil)
-  "A function that takes a condition and a job, and holds the condition for debugging in the thread
-of the job. If the condition cannot be held, the function returns the reason as text.")
+  "A function of a condition and a job. It holds the condition for debugging in the thread of the
+job. If that is impossible, it returns the reason as text.")
 
 (sb-ext:defglobal **on-break** nil
-  "NIL, or a function that takes a condition. Each condition that reaches the debugger is first
-passed to this function.")
+  "NIL, or a function of a condition. The debugger hook calls it first, with the condition.")
 
 (defvar *progress-functions* '()
-  "A list of functions without parameters. Each returns a plist of answer members about the work of
-this call so far. The functions are called when an error is held before the call has ended.")
+  "A list of functions without parameters. Each returns a plist of answer members about the work
+that this call has done so far. They are called when an error is held before the call has ended.")
 
 (defvar *debug-level* nil
   "The DEBUG quality with which this call compiles, or NIL for the DEBUG quality of the session.")
@@ -68,43 +67,46 @@ this call so far. The functions are called when an error is held before the call
 ;;; Restarts chosen in advance
 
 (defvar *chosen-restarts* '()
-  "The names of the restarts that this call invokes when they are available, most wanted first.")
+  "The names, as texts, of the restarts that this call invokes when they are available. The first
+available one is invoked.")
 
 (defun names-among (value)
-  "Return a list of the strings in VALUE, a list of names of restarts from a message. A damaged
-journal can give any other object as VALUE: then return NIL."
+  "Return a list of the strings in VALUE, a list of names of restarts from a message. VALUE can be
+another object if the journal is damaged: then return NIL."
   (and (listp value) (remove-if-not #'stringp value)))
 
 (defvar *restarts-taken* nil
   "A hash table of the chosen restarts that this call has invoked. A key is a list of three texts:
-the restart's name, the condition's type and its report. A value is a pair of the restart's index in
-the order of invocation, and true if the condition satisfied REDEFINES-COMPILED-P.")
+the name of the restart, and the type and the report of the condition. A value is a pair: the index
+of the restart in the order of invocation, and true if the condition satisfied
+REDEFINES-COMPILED-P.")
 
 (defvar *went-on-by* '()
-  "A list of the names of the restarts that this tool call invoked after errors, newest first.")
+  "A list of the names of the restarts that this call has invoked after errors, newest first.")
 
 (defun note-restart (restart)
-  "Add the name of RESTART, which is being invoked, to *WENT-ON-BY*. Leave out a restart without a
-name, since a later call could not choose such a restart."
+  "Add the name of RESTART, which is about to be invoked, to *WENT-ON-BY*. Skip a restart without a
+name, because a later call could not choose it."
   (when (and *restarts-taken* (restart-name restart))
     (push (string (restart-name restart)) *went-on-by*)))
 
 (defun restarts-until (before)
-  "Return a list of the names of the restarts invoked since *WENT-ON-BY* was the list BEFORE,
-without duplicates, oldest first."
+  "Return a list, without duplicates and oldest first, of the names of the restarts that were
+invoked after *WENT-ON-BY* had the value BEFORE."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
-(defparameter *restarts-taken-limit* 20 "The number of restarts in *RESTARTS-TAKEN* that an answer
-lists at most.")
+(defparameter *restarts-taken-limit* 20
+  "The largest number of restarts in *RESTARTS-TAKEN* that an answer lists.")
 
 (defvar *program-breaks* nil
-  "The value of *BREAK-ON-SIGNALS* when the program entered the debugger.")
+  "The value that *BREAK-ON-SIGNALS* had when the program entered the debugger.")
 (defvar *program-hook* nil
-  "The value of *INVOKE-DEBUGGER-HOOK* when the program entered the debugger.")
+  "The value that *INVOKE-DEBUGGER-HOOK* had when the program entered the debugger.")
 
 (defun call-as-program (function)
-  "Call FUNCTION, which calls code of the program from within the debugger hook, with
-*INVOKE-DEBUGGER-HOOK* and *BREAK-ON-SIGNALS* bound to the values that the program had set."
+  "Call FUNCTION, which calls code of the program within the debugger hook. Bind
+*INVOKE-DEBUGGER-HOOK* and *BREAK-ON-SIGNALS* to the values that they had when the program entered
+the debugger."
   (let ((sb-ext:*invoke-debugger-hook* *program-hook*) (*break-on-signals* *program-breaks*))
     (funcall function)))
 
@@ -115,15 +117,14 @@ lists at most.")
     (and (listp parameters) parameters)))
 
 (defun restart-required-count (restart)
-  "Return the number of arguments that the function of RESTART requires, or 0 if this number is
-unknown."
+  "Return the number of required arguments of the function of RESTART, or 0 if it is unknown."
   (or (position-if (lambda (parameter) (member parameter lambda-list-keywords))
                    (restart-lambda-list restart))
       (length (restart-lambda-list restart))))
 
 (defun redefines-compiled-p (condition)
-  "Return true if CONDITION asks whether to redefine a structure or a constant. Code that was
-compiled earlier contains the old definition."
+  "Return true if CONDITION is an error because a structure or a constant would be redefined. Code
+that was compiled before contains the old definition."
   (or (typep condition 'sb-ext:defconstant-uneql)
       ;; SBCL has no condition type for the redefinition of a structure.
       (and (typep condition 'simple-error)
@@ -132,18 +133,19 @@ compiled earlier contains the old definition."
            t)))
 
 (defun taken-redefined-count ()
-  "Return the number of restarts in *RESTARTS-TAKEN* for conditions that were REDEFINES-COMPILED-P."
+  "Return the number of the restarts in *RESTARTS-TAKEN* whose condition satisfied
+REDEFINES-COMPILED-P."
   (loop for (nil . redefines) being the hash-values of *restarts-taken* count redefines))
 
 (defun note-taken (key redefines)
-  "KEY is a key for *RESTARTS-TAKEN*. Add KEY to this table if the table does not have KEY yet.
-REDEFINES is true if the condition satisfied REDEFINES-COMPILED-P."
+  "Add KEY, a key for *RESTARTS-TAKEN*, to this table unless it is there. REDEFINES is true if the
+condition satisfied REDEFINES-COMPILED-P."
   (unless (gethash key *restarts-taken*)
     (setf (gethash key *restarts-taken*) (cons (hash-table-count *restarts-taken*) redefines))))
 
 (defun call-taking-again (function)
-  "Call FUNCTION, which repeats work of this call, and return its value. Chosen restarts may
-be invoked again, for conditions equal to earlier ones."
+  "Call FUNCTION, which repeats work of this call, and return its value. The chosen restarts may be
+invoked again meanwhile, for conditions equal to those before."
   (let* ((before *restarts-taken*) (*restarts-taken* (make-hash-table :test 'equal))
          (again *restarts-taken*))
     (unwind-protect (funcall function)
@@ -152,7 +154,7 @@ be invoked again, for conditions equal to earlier ones."
 
 (defun take-chosen-restart (condition)
   "Invoke the first of *CHOSEN-RESTARTS* that is available for CONDITION and needs no arguments.
-Skip a restart already invoked for an equal condition, since a restart that tries again could be
+Skip a restart that was invoked for an equal condition already: one that tries again could be
 invoked forever."
   (loop for name in *chosen-restarts*
         for restart = (find name (active-restarts condition)
@@ -171,9 +173,9 @@ invoked forever."
                (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
-  "Return a property list of answer members: the first *RESTARTS-TAKEN-LIMIT* restarts in
-*RESTARTS-TAKEN*, their total number if there are more, and the names of all restarts by which this
-call continued."
+  "Return a plist of answer members: the first *RESTARTS-TAKEN-LIMIT* restarts in *RESTARTS-TAKEN*,
+the number of all if there are more, and the names of all restarts by which this call continued
+after errors."
   (let ((count (hash-table-count *restarts-taken*)))
     (list "taken" (loop with rows = (make-array (min count *restarts-taken-limit*))
                         for key being the hash-keys of *restarts-taken* using (hash-value taken)

@@ -22,15 +22,15 @@
   (not-begun boolean :optional "True when the call ended before any part of it ran."))
 
 (defun job-collected (job)
-  "Return the number of milliseconds that garbage collections have taken since JOB began. Return NIL
-instead of 0."
+  "Return the number of milliseconds that garbage collections have taken since JOB began, or NIL if
+it is 0."
   (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
     (and (plusp milliseconds) milliseconds)))
 
 (defun interruption (job reason)
-  "Return a property list of answer members for an interrupt of JOB: the REASON, a text, and whether
-cleanup forms were cut short. If the program asked for an exit, return only a member that says so,
-since the exit continues."
+  "Return a plist of answer members for an interrupt of JOB: REASON, a text, and the state in which
+the interrupt found JOB. If the program has called EXIT, return only a member that says so, because
+the exit continues."
   (if (exiting-p)
       (list "exiting" t)
       (list "interrupted" (object "reason" reason
@@ -41,8 +41,8 @@ since the exit continues."
                                   "frames" (job-frames job)))))
 
 (defun end-job (job)
-  "Answer JOB if it has no answer yet, or call the function in its slot LEAVING, and remove JOB from
-**JOBS**. Call this when the thread of JOB ends for any reason."
+  "Answer the request of JOB if it has no answer yet, or call the function in its slot LEAVING.
+Remove JOB from **JOBS**. The thread of JOB calls this when it ends for any reason."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
@@ -50,8 +50,8 @@ since the exit continues."
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun end-if-dead (job)
-  "Call END-JOB for JOB if the thread of JOB has ended without calling END-JOB, for example because
-the thread was ended before it had begun."
+  "Call END-JOB for JOB if its thread has ended without this call, for example because the thread
+was ended before it began."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
@@ -66,16 +66,17 @@ user code. So CALL-USER-CODE must not make a tail call, which would remove its o
 (note-frame 'call-user-code :user-code)
 
 (defmacro looking ((job) &body body)
-  "Evaluate BODY, which examines the stack of JOB and can run user code, with JOB-LOOKING true."
+  "Evaluate BODY with the slot LOOKING of JOB true. BODY examines the stack of JOB, and can run user
+code."
   `(let ((*print-pprint-dispatch* **pretty-printers**))
      (setf (job-looking ,job) t)
      (unwind-protect (progn ,@body)
        (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
-  "Record the frames of JOB, and throw to the end of JOB with REASON for the answer. Call this in
-the thread of JOB. Rendering the frames runs user code, which may never end, so a second interrupt
-records only names of functions. If JOB is not interruptible yet, record REASON for later."
+  "Record the frames of JOB, and throw to the end of JOB, with REASON, a text, for the answer. The
+thread of JOB calls this. Printing the frames runs user code, which may never end, so a second
+interrupt records only the names of functions. If JOB is not interruptible yet, only record REASON."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
                ((job-looking job) (setf (job-frames job) (names-data)))
@@ -86,9 +87,9 @@ records only names of functions. If JOB is not interruptible yet, record REASON 
         (t (setf (job-waiting job) reason))))
 
 (defun interrupt-job (job reason)
-  "Interrupt JOB, or do nothing if JOB is NIL. If JOB only follows a thread of the program, answer
-JOB, and let the thread continue. If JOB still waits for the main thread, answer JOB without running
-it."
+  "Interrupt JOB with REASON, a text. Do nothing if JOB is NIL. If JOB only follows a thread of the
+program, answer its request, and let the thread continue. If JOB still waits for the main thread,
+answer its request without running it."
   (when job
     (cond
       ((job-follows job) (answer job (interruption job reason)))
@@ -101,18 +102,18 @@ it."
          (end-if-dead job)))))
 
 (defvar *thread-end* nil
-  "NIL, or the tag of a CATCH that ends this thread: the list (:ENDED), or (:LEFT) if a throw only
-ends a call in a thread that goes on.")
+  "NIL, or the tag of a CATCH to which this thread can throw to end: a list (:ENDED), or a list
+(:LEFT) if the throw ends only a call, and the thread continues.")
 
 (defun leave-thread ()
-  "End this thread, which runs no job, by a throw to *THREAD-END* if possible."
+  "End this thread, which runs no job. Throw to *THREAD-END* if there is such a tag."
   (if *thread-end*
       (throw *thread-end* *thread-end*)
       (sb-thread:abort-thread)))
 
 (defun terminate-job (job)
-  "End the thread of JOB, which has ignored an interrupt. Do nothing if JOB is NIL. In the main
-thread, end only JOB, since the end of the main thread would end the image."
+  "End the thread of JOB, which has ignored an interrupt. Do nothing if JOB is NIL. If JOB runs in
+the main thread, end only JOB, because the end of the main thread would end the image."
   (when (and job (not (job-follows job)))
     (setf (job-terminating job) t)
     (when (job-thread job)

@@ -13,25 +13,25 @@
 (defstruct (job (:constructor make-job (id operation)))
   "A request that runs in a thread of its own.
 ID, OPERATION: the id of the request, and the name of its operation.
-THREAD: its thread, or NIL before this is known.
+THREAD: the thread of the job, or NIL before it is known.
 CHANNEL, SESSION: those of the server that sent the request.
 MADE: the internal real time at which the job was made.
-COLLECTED-BEFORE: the value of (COLLECTED-MILLISECONDS) at its start.
+COLLECTED-BEFORE: the value of (COLLECTED-MILLISECONDS) at the start of the job.
 OUTPUT: the capture of its output.
-NOTES: a property list of further answer members.
+NOTES: a plist of additional answer members.
 BEGUN, TERMINATING, ANSWERED: true once its function is called, once TERMINATE-JOB was called, and
 once the answer is sent.
 INTERRUPTIBLE: true while a throw can end the job.
 WAITING: the reason of an interrupt that came before the job was interruptible.
-THROWS: the number of throws to its end so far.
-ENDER: the name of another thread that ended the job.
-LEAVING: NIL or a function. If a throw passes the end of the job, it is called with the job, and no
-answer is sent.
+THROWS: the number of throws to the end of the job so far.
+ENDER: the name of another thread that ended the job, or NIL.
+LEAVING: NIL or a function. If a throw passes the end of the job, this function is called with the
+job, and no answer is sent.
 WAITS: true until the main thread begins the job. Before the job is run or answered, WAITS must be
 set to NIL by COMPARE-AND-SWAP.
-FOLLOWS: true if the job only reports the progress of a thread of the program.
-FRAMES: its frames at the first interrupt, as JSON objects.
-LOOKING: true while its stack is examined.
+FOLLOWS: true if the job only reports how a thread of the program continues.
+FRAMES: the frames at the first interrupt, as JSON objects.
+LOOKING: true while the stack of the job is examined.
 GLANCE: frames for the operation \"status\", or :ASKED until the thread has recorded them.
 UNHELD: the reason why an error was not held for debugging.
 CROWDED: true if garbage must be collected after the job."
@@ -43,17 +43,17 @@ CROWDED: true if garbage must be collected after the job."
   (frames nil) (looking nil) (glance nil) (unheld nil) (crowded nil))
 
 (sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
-  "The number of octets that live objects can take in the heap.")
+  "The number of octets that live objects may take in the heap.")
 
 (sb-ext:defglobal **exiting** nil
-  "True once the program has asked for an exit. SBCL has a variable for this too, but only the
-exiting thread sees the value of that variable.")
+  "True once the program has called EXIT. SBCL has a variable for this too, but only the exiting
+thread sees its value.")
 
 (defun exiting-p ()
-  "Return true if the program asked for an exit, in this thread or another."
+  "Return true if the program has called EXIT, in this thread or another."
   (or **exiting** exit-under-way))
 
-(defvar *job* nil "The job that this thread runs or helps with, or NIL.")
+(defvar *job* nil "The job that this thread runs or works for, or NIL.")
 
 (sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
   "A hash table from the ids of requests to the running jobs.")
@@ -61,31 +61,31 @@ exiting thread sees the value of that variable.")
 (sb-ext:defglobal **jobs-begun** 0 "The number of jobs that have begun.")
 
 (defun renumber-job (job id)
-  "Give JOB, a running job, the id ID. Other threads always find JOB in **JOBS**."
+  "Change the id of JOB, a running job, to ID. Other threads find JOB in **JOBS** at all times."
   (sb-ext:with-locked-hash-table (**jobs**)
     (remhash (job-id job) **jobs**)
     (setf (job-id job) id
           (gethash id **jobs**) job)))
 
 (defun session-job (id)
-  "Return the running job with the id ID if the job works for the server of *CHANNEL*, else NIL. A
-server cannot reach the jobs of another server."
+  "Return the running job with the id ID if it works for the server of *CHANNEL*. Otherwise return
+NIL, so that a server cannot reach the jobs of another server."
   (let ((job (gethash id **jobs**)))
     (and job (eq *channel* (job-channel job)) job)))
 
 (defun thread-name-for (operation)
-  "Return the name, a string, for the thread of a job of OPERATION."
+  "Return a name, a string, for the thread of a job of OPERATION, the name of an operation."
   (concatenate 'string "live-lisp " operation))
 
 (defun current-thread-name ()
-  "Return the name of this thread, as text."
+  "Return the name of this thread as text of at most 100 characters."
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 ;;; Answers
 
 (defun background-stream ()
-  "Return a stream for output of threads that no job waits for. The next answer of the session shows
-this output."
+  "Return a stream for the output of threads that run no job. The next answer of the session
+contains this output."
   (capturing (session-background *session*)))
 
 (define-shape job-answer ()
@@ -102,8 +102,9 @@ CONDITION, INTERRUPTED and ABORTED is there; without one the job ended well."
   (aborted boolean :optional "True when the ABORT restart of the job was invoked."))
 
 (defun answer-frame (id members)
-  "Return the wire frame, octets, of the answer to the request ID with MEMBERS, a plist of answer
-members. If MEMBERS are too long for a frame, return the frame of an answer with an error instead."
+  "Return a buffer with the frame of the answer to the request with the id ID. MEMBERS is a plist of
+answer members. If they are too long for a frame, return the frame of an answer with an error
+instead."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
     (if (> length +frame-limit+)
@@ -118,7 +119,8 @@ members. If MEMBERS are too long for a frame, return the frame of an answer with
         frame)))
 
 (defun send-answer (job members)
-  "Send the answer of JOB with MEMBERS, a plist, on *CHANNEL*, unless JOB has been answered."
+  "Send the answer of JOB with MEMBERS, a plist of answer members, on *CHANNEL*, unless JOB has been
+answered."
   (send-features)
   (let ((frame (answer-frame (job-id job)
                              (list* "output" (captured (job-output job))
@@ -129,11 +131,12 @@ members. If MEMBERS are too long for a frame, return the frame of an answer with
       (unless (shiftf (job-answered job) t) (send-frame frame)))))
 
 (defun answer (job members)
-  "Answer JOB with MEMBERS, a plist, unless it has been answered. Later output of the job's threads
-goes to the background of its session, and so into the next answer."
+  "Answer the request of JOB with MEMBERS, a plist of answer members, unless it has been answered.
+Later output of the job's threads goes to the background output of its session, and so into the next
+answer."
   (unless (job-answered job)
-    ;; Do this before the answer: once the server has that, another job can write to a stream of
-    ;; this one.
+    ;; Do this before the answer is sent: once the server has the answer, another job can write to a
+    ;; stream of this job.
     (setf (capture-successor (job-output job)) (session-background (job-session job))
           (capture-followed (job-output job)) nil)
     (let ((*channel* (job-channel job)) (*session* (job-session job)))

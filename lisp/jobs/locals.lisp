@@ -1,19 +1,20 @@
-;;;; Renders frames with their local variables, for errors that are shown later. The values of
-;;;; locals are printed when the error happens, and without user code, since a print method could
-;;;; fail or never end: LOCAL-TEXT prints a value so. The errors are kept by KEEP-ERROR at the end.
+;;;; Prints frames with their local variables, for errors that are shown later. The values of local
+;;;; variables are printed when the error happens, and without user code, because a print method
+;;;; could fail or never end. LOCAL-TEXT prints a value in this way. KEEP-ERROR, at the end, keeps
+;;;; the errors.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *local-limit* 20 "The number of locals of one frame that are kept at most.")
-(defvar *local-length* 1000 "The number of characters of one printed value that are kept at most.")
+(defparameter *local-limit* 20 "The largest number of local variables of one frame that are kept.")
+(defvar *local-length* 1000 "The largest number of characters of one printed value that are kept.")
 (defparameter *locals-milliseconds* 50
-  "The CPU time for printing locals, in milliseconds. When it is used up, the remaining locals are
-left out.")
+  "The CPU time for printing local variables, in milliseconds. When it is used up, the remaining
+ones are left out.")
 
 (defun standard-slots (object)
   "Return an alist from names to values of the bound slots of OBJECT, an instance of a
-STANDARD-CLASS. Return NIL if the class was redefined and OBJECT is not updated yet, since its slots
-are still in their old places."
+STANDARD-CLASS. Return NIL if the class was redefined and OBJECT is not updated yet, because the
+locations of its slots do not fit the new class."
   (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
@@ -30,8 +31,8 @@ are still in their old places."
         collect (cons name (slot-value object name))))
 
 (defun condition-slots (condition)
-  "Return an alist from names to values of the slots of CONDITION that were set by initargs or SETF.
-Leave out other slots: for these, SBCL would evaluate initforms, which are user code."
+  "Return an alist from names to values of the slots of CONDITION that initargs or SETF have set.
+Leave out other slots: to read these, SBCL would evaluate initforms, which are user code."
   (let* ((start (first-condition-word))
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
@@ -46,7 +47,7 @@ Leave out other slots: for these, SBCL would evaluate initforms, which are user 
 
 (defun all-slots (object)
   "Return an alist from names to values of the slots of OBJECT that can be read without user code.
-OBJECT may be an instance of one of SBCL's classes."
+OBJECT may be an instance of a class of SBCL."
   (typecase object
     (condition (condition-slots object))
     (structure-object (structure-slots object))
@@ -54,7 +55,7 @@ OBJECT may be an instance of one of SBCL's classes."
 
 (defun inner-slots (object)
   "Return an alist from names to values of the slots of OBJECT that can be read without user code.
-Return NIL for an instance of one of SBCL's classes, but not for a condition."
+Return NIL if the class of OBJECT belongs to SBCL, except for a condition."
   (let ((type (type-of object)))
     (cond ((typep object 'condition) (condition-slots object))
           ((or (not (symbolp type)) (null (symbol-package type)) (locked-symbol-p type)) '())
@@ -62,27 +63,28 @@ Return NIL for an instance of one of SBCL's classes, but not for a condition."
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
-  "Return true if the class of OBJECT belongs to SBCL. Then printing OBJECT runs no user code, nor
-does reporting OBJECT if OBJECT is a condition."
+  "Return true if the class of OBJECT belongs to SBCL. The print and report methods of OBJECT are
+then no user code."
   (let ((name (class-name (class-of object)))) (and (symbolp name) (locked-symbol-p name))))
 
-;;; An object on a stack (DYNAMIC-EXTENT) is gone when its function returns. After that, nothing may
+;;; An object on a stack (DYNAMIC-EXTENT) ends when its function returns. After that, nothing may
 ;;; read the object: its memory can contain anything, even words that only look like an object.
 
 (defvar *gone-stacks* '()
-  "A list of the start addresses of stacks on which objects of dynamic
-extent may have ended.")
+  "A list of the start addresses of stacks. Objects of dynamic extent on these stacks may have
+ended.")
 
 (defun left-stack-p (object)
-  "Return true if OBJECT was on one of the stacks in *GONE-STACKS*. Use only the address of OBJECT,
-since its memory may have been reused."
+  "Return true if the address of OBJECT is on one of the stacks in *GONE-STACKS*. Do not read the
+memory of OBJECT, which may contain something else by now."
   (let ((address (object-address object)) (octets (or stack-octets 0)))
     (and (not (typep object '(or fixnum character single-float)))
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons, or a copy of its first nine elements with a text in place of each object of
-dynamic extent that has ended. Examine nested lists and vectors to DEPTH levels."
+  "Return LIST, a cons. If an object of dynamic extent in it has ended, return a copy of its first
+nine elements with a text in place of each such object. Examine nested lists and vectors to DEPTH
+levels."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
           while (and (consp rest) (not (left-stack-p rest)))
@@ -95,9 +97,9 @@ dynamic extent that has ended. Examine nested lists and vectors to DEPTH levels.
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT, or a copy with a text in place of each object of dynamic extent that has ended.
-Examine only the first nine elements of lists and vectors, to DEPTH levels, since no more is
-printed."
+  "Return OBJECT. If an object of dynamic extent in it has ended, return a copy with a text in place
+of each such object. Examine the first nine elements of lists and vectors, to DEPTH levels: no more
+is printed."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
@@ -116,7 +118,7 @@ printed."
 
 (defun system-printed-p (object)
   "Return true if printing OBJECT calls only methods of SBCL and the agent, and reads no object of
-dynamic extent that has ended."
+dynamic extent that may have ended."
   (and (null *gone-stacks*)
        (or (system-class-p object) (typep object 'structure-object))
        (loop for method in (sb-mop:generic-function-methods #'print-object)
@@ -125,7 +127,8 @@ dynamic extent that has ended."
                           (or (not (typep specializer 'class)) (typep object specializer)))))))
 
 (defun print-slots (stream object)
-  "Print the slots of OBJECT on STREAM, each after a space. For a class, print only its name."
+  "Print the name and value of each slot of OBJECT on STREAM, after a space. For a class, print only
+the value of its slot NAME."
   (loop for (name . value) in (inner-slots object)
         with count = 0
         when (or (not (typep object 'class)) (string= name "NAME"))
@@ -135,8 +138,8 @@ dynamic extent that has ended."
              (prin1 (without-gone value) stream)))
 
 (defun print-inside (stream object)
-  "Print OBJECT on STREAM without running user code. If SBCL's way of printing OBJECT runs no user
-code, print OBJECT in this way. Otherwise print the class and the slots of OBJECT."
+  "Print OBJECT on STREAM without running user code. Use SBCL's own way if that runs no user code.
+Otherwise print the class and the slots of OBJECT."
   (flet ((print-unreadably (about)
            (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
              (prin1 (type-of object) stream)
@@ -151,12 +154,12 @@ code, print OBJECT in this way. Otherwise print the class and the slots of OBJEC
       (t (if (system-printed-p object) (print-object object stream) (print-unreadably nil))))))
 
 (defparameter *most-digits* 10000
-  "The number of digits above which a number is printed only as its size, because finding the digits
-takes long.")
+  "The largest number of digits of a number that is printed. For a longer number, only its size is
+printed, because finding its digits takes long.")
 
 (defun print-number (stream number)
-  "Print NUMBER, an integer or ratio, on STREAM. If NUMBER has more than *DIGIT-LIMIT* digits, print
-only its first and last digits. If NUMBER has more than *MOST-DIGITS* digits, print only its size."
+  "Print NUMBER, an integer or ratio, on STREAM. If it has more than *DIGIT-LIMIT* digits, print
+only its first and last digits. If it has more than *MOST-DIGITS*, print only its size."
   (let ((*print-pretty* nil))
     (if (let ((*digit-limit* (max *digit-limit* *most-digits*))) (long-number-p number))
         (format stream "#<NUMBER of ~D bits>"
@@ -165,8 +168,8 @@ only its first and last digits. If NUMBER has more than *MOST-DIGITS* digits, pr
           (format stream "~:[~A~;#<~A, ~D digits>~]" digits text digits)))))
 
 (defun print-long (stream object)
-  "Print OBJECT, a string or bit vector, on STREAM. Print only a part or the length of a large one,
-because *PRINT-LENGTH* does not limit such objects."
+  "Print OBJECT, a string or bit vector, on STREAM. Print only the beginning of a long string, and
+only the length of a long bit vector, because *PRINT-LENGTH* does not limit them."
   (let ((*print-pretty* nil))
     (cond ((<= (length object) *local-length*) (prin1 object stream))
           ((stringp object)
@@ -175,10 +178,11 @@ because *PRINT-LENGTH* does not limit such objects."
           (t (format stream "#<BIT-VECTOR of ~D bits>" (length object))))))
 
 (sb-ext:defglobal **local-printers** nil
-  "The pprint dispatch table for locals, or NIL before its first use.")
+  "The pprint dispatch table for local variables, or NIL before its first use.")
 
 (defun local-printers ()
-  "Return the pprint dispatch table that prints locals with limits and without user code."
+  "Return the pprint dispatch table with which values of local variables are printed, with limits
+and without user code."
   (or **local-printers**
       (let ((table (copy-pprint-dispatch nil)))
         (set-pprint-dispatch '(or standard-object condition
@@ -189,7 +193,7 @@ because *PRINT-LENGTH* does not limit such objects."
         (setf **local-printers** table))))
 
 (defmacro printing-locals (&body body)
-  "Evaluate BODY with printer settings that print values on one line and without user code."
+  "Evaluate BODY with printer settings that print a value on one line and without user code."
   `(let ((printers (local-printers)))
      (printing-plainly
        (let ((*print-pprint-dispatch* printers) (*print-pretty* t)
@@ -198,8 +202,8 @@ because *PRINT-LENGTH* does not limit such objects."
 
 (defun local-text (value &key (limit *local-length*) (length 8) package)
   "Return VALUE printed in at most LIMIT characters, without running user code. Print at most LENGTH
-elements of a list or vector. Print symbols as in PACKAGE, or with their packages when PACKAGE is
-NIL."
+elements of a list or vector. Print symbols relative to PACKAGE or, if PACKAGE is NIL, with their
+packages."
   (let ((value (without-gone value)))
     (flet ((text ()
              (let ((*print-length* length)
@@ -211,7 +215,7 @@ NIL."
             (t (on-one-line (printing-locals (text))))))))
 
 (defun frame-variables (frame)
-  "Return a list of the variables of FRAME that have a name in the program."
+  "Return a list of the variables of FRAME that have a name in the source code of the program."
   (remove-if-not (lambda (variable)
                    (let* ((symbol (variable-symbol variable))
                           (package (and symbol (symbol-package symbol))))
@@ -222,8 +226,8 @@ NIL."
                  (coerce (debug-variables (frame-function frame)) 'list)))
 
 (defvar *shows-ids* nil
-  "True when answers show an id for each local. A local can be inspected by its id while its frame
-exists.")
+  "True while answers contain an id for each local variable. The tool inspect finds its value by
+this id.")
 
 (define-shape local ()
   "A local variable of a frame. The value is absent when the compiled code did not keep it."
@@ -232,7 +236,7 @@ exists.")
 
 (defun frame-locals (frame)
   "Return a list of JSON objects for at most *LOCAL-LIMIT* local variables of FRAME. An object has
-no member \"value\" if SBCL has not kept the value."
+no member \"value\" if the code has not kept the value."
   (nil-if-unknown
     (loop with place = (frame-place frame)
           for variable in (frame-variables frame)
@@ -245,19 +249,18 @@ no member \"value\" if SBCL has not kept the value."
                                     (object-id (variable-value variable frame)))))))
 
 (defun frame-text (call)
-  "Return CALL, a list from FRAME-CALL, as one line of text, without running user code."
+  "Return CALL, a list from FRAME-CALL, as text on one line, without running user code."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun call-data (call)
-  "Return a JSON object for CALL, an element of the list from FRAME-CALLS, without running user
-code."
+  "Return a JSON object for CALL, an element of a list from FRAME-CALLS, without running user code."
   (if (folded-p call)
       (object "folded" (folded-count call))
       (frame-object (frame-text (car call)) (cdr call))))
 
 (defun run-milliseconds ()
-  "Return the CPU time of this thread in milliseconds, counted from an arbitrary time. On a system
-without a clock for CPU time, return the real time."
+  "Return the CPU time of this thread in milliseconds, from an arbitrary starting point. On a system
+without such a clock, return the real time."
   (if thread-clock
       (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
         (+ (* 1000 seconds) (floor nanoseconds 1000000)))
@@ -273,8 +276,9 @@ without a clock for CPU time, return the real time."
   "A frame of a kept error, with its locals.")
 
 (defun frames-with-locals (frames)
-  "Return a list of JSON objects for FRAMES, a list from SHOWN-FRAMES, with call, place and locals.
-After *LOCALS-MILLISECONDS*, frames have only the name of the function and the member \"late\"."
+  "Return a list of JSON objects for FRAMES, a list from SHOWN-FRAMES, with the call, the place and
+the local variables of each frame. After *LOCALS-MILLISECONDS*, the remaining frames have only the
+name of the function and the member \"late\"."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
           for timely = (< (run-milliseconds) end)
@@ -293,7 +297,7 @@ After *LOCALS-MILLISECONDS*, frames have only the name of the function and the m
   "Return TIME, a universal time, as seconds since 1970. TIME defaults to the current time."
   (- time (encode-universal-time 0 0 0 1 1 1970 0)))
 
-(defparameter *error-limit* 10 "The number of errors that are kept at most.")
+(defparameter *error-limit* 10 "The largest number of errors that a session keeps.")
 
 (sb-ext:defglobal **image-began** nil "The Unix time at which this image began, or NIL.")
 
@@ -324,8 +328,8 @@ After *LOCALS-MILLISECONDS*, frames have only the name of the function and the m
   (others (list (object (time integer) (type string))) :optional "All kept errors, newest first."))
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION as an error of the session. ON-STACK is true if the frames of CONDITION are still
-on the stack. Then keep the locals of these frames too. Return a function to be called with the JSON
+  "Keep CONDITION as an error of the session. If ON-STACK is true, its frames are still on the
+stack: keep them with their local variables. Return a function. The caller calls it with the JSON
 object from CONDITION-DATA, which runs user code and may never end."
   ;; Turn *PRINT-CIRCLE* off: CONDITION may be signalled while a value is being printed with it.
   (let* ((*print-circle* nil)

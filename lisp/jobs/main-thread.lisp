@@ -5,16 +5,16 @@
 
 (sb-ext:defglobal **main-gate** nil
   "The semaphore on which the main thread waits for a job. NIL if the main thread runs no jobs: in
-an image that the server did not start, and after the server has gone.")
+an image that somebody else runs, and after the server has gone.")
 
 (sb-ext:defglobal **errand** nil
-  "NIL, or a pair (JOB . FUNCTION): the job that the main thread runs or is about to run, and its
-function.")
+  "NIL, or a pair (JOB . FUNCTION): the job that the main thread is running or will run, and the
+function of the job.")
 
 (defun errand-job ()
-  "Return the job in **ERRAND** if the job has not been answered, else NIL. A job whose error is
-held has been answered, but still counts. The id of such a job is the number of the error with a
-minus sign."
+  "Return the job in **ERRAND** if its request has not been answered, else NIL. Also return a job
+whose error is held, although its request has been answered. Such a job has the negative number of
+the error as id."
   (let ((job (first **errand**)))
     (and job
          (eq job (gethash (job-id job) **jobs**))
@@ -22,9 +22,10 @@ minus sign."
          job)))
 
 (defun start-job-in-main (id operation function)
-  "Start a job for the request ID of OPERATION in the main thread. The job calls FUNCTION. If the
-main thread runs no jobs or is busy, start no job. Then send an answer with the member
-\"mainThread\", which has the id of the job that the main thread runs, if any."
+  "Start a job in the main thread for the request with the id ID of the operation OPERATION, a name.
+The job calls FUNCTION. If the main thread runs no jobs or is busy, start no job. Then send an
+answer with the member \"mainThread\", which contains the id of the job that the main thread runs,
+if any."
   (let ((other (errand-job)) (job (make-job id operation)))
     (cond ((or other (null **main-gate**))
            (send (object "id" id "mainThread" (object "job" (and other (job-id other))))))
@@ -37,16 +38,16 @@ main thread runs no jobs or is busy, start no job. Then send an answer with the 
            (sb-thread:signal-semaphore **main-gate**)))))
 
 (defun start-evaluation (id operation function arguments)
-  "Start a job for the request ID of OPERATION. The job calls FUNCTION. ARGUMENTS is a hash table
-from the message. If it has a true value for \"mainThread\", the job runs in the main thread, else
-in a thread of its own."
+  "Start a job for the request with the id ID of the operation OPERATION, a name. The job calls
+FUNCTION. ARGUMENTS is the hash table of the request's arguments. If its value for \"mainThread\" is
+true, the job runs in the main thread, else in a thread of its own."
   (if (gethash "mainThread" arguments)
       (start-job-in-main id operation function)
       (start-job id operation function)))
 
 (defun run-errand ()
-  "Run the job in **ERRAND**, if there is one that has not begun. Afterwards restore the
-floating-point modes that this thread had before."
+  "Run the job in **ERRAND** if there is one that has not begun. Afterwards restore the
+floating-point modes of this thread."
   (let ((errand **errand**) (modes (float-modes)))
     (when (and errand (sb-ext:compare-and-swap (job-waits (first errand)) t nil))
       (unwind-protect
@@ -55,13 +56,14 @@ floating-point modes that this thread had before."
         (sb-ext:compare-and-swap (symbol-value '**errand**) errand nil)))))
 
 (defun take-errands ()
-  "Allow jobs to be started in the main thread, which must then call RUN-ERRANDS."
+  "From now on, allow jobs to be started in the main thread. The main thread must then call
+RUN-ERRANDS."
   (setf **main-gate** (sb-thread:make-semaphore :name "live-lisp main")))
 
 (defun run-errands ()
   "Run jobs in this thread, the main thread, until END-ERRANDS is called. A throw that would end the
-thread of a job ends only the job here. An interrupt from the keyboard reaches a job, or nothing
-between jobs."
+thread of a job ends only the job here. An interrupt from the keyboard interrupts a running job.
+Between jobs, ignore it."
   (with-no-handlers
     (sb-sys:without-interrupts
       (loop for gate = **main-gate**
@@ -74,6 +76,6 @@ between jobs."
                    (sb-sys:allow-with-interrupts (run-errand))))))))
 
 (defun end-errands ()
-  "Have the main thread return from RUN-ERRANDS."
+  "Make the main thread return from RUN-ERRANDS."
   (let ((gate (shiftf **main-gate** nil)))
     (when gate (sb-thread:signal-semaphore gate))))

@@ -1,14 +1,14 @@
-;;;; Suggests at most three existing names for a missing name, by edit distance. This goes through
-;;;; the symbols of one package once, and happens only after something has failed.
+;;;; Suggests at most three existing names for a missing name, by edit distance. This visits the
+;;;; symbols of one package once, and happens only after an error or a warning.
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *compared-symbols-limit* 250000 "The number of symbols of a package that are compared
-at most.")
+(defparameter *compared-symbols-limit* 250000
+  "The largest number of symbols of a package that are compared with a name.")
 
 (defun nearness (name)
-  "Return the greatest edit distance from NAME at which another name is suggested. Return NIL if
-NAME is too short for suggestions."
+  "Return the largest edit distance from NAME, a string, at which another name is suggested. Return
+NIL if NAME is too short for suggestions."
   (let ((length (length name)))
     (cond ((< length 4) nil)
           ((< length 8) 1)
@@ -16,7 +16,7 @@ NAME is too short for suggestions."
           (t 3))))
 
 (defun put-upper-case (string buffer)
-  "Copy the characters of STRING, in upper case, to the start of BUFFER."
+  "Copy the characters of STRING, in upper case, to the start of BUFFER, a string."
   (declare (type (simple-array character (*)) buffer) (optimize speed))
   (macrolet ((put-characters (type)
                `(loop for char across (the ,type string)
@@ -28,9 +28,9 @@ NAME is too short for suggestions."
         (put-characters (simple-array character (*))))))
 
 (defun next-row (i one other width before above row)
-  "Fill ROW, a row of the table of edit distances, with the distances of the first I characters of
-ONE from the prefixes of OTHER of up to WIDTH characters. Return the least of them. ABOVE is the row
-before ROW, and BEFORE the row before ABOVE."
+  "Fill ROW, a row of the table of edit distances. Element J becomes the distance of the first I
+characters of ONE from the first J characters of OTHER, for J up to WIDTH. Return the smallest of
+them. ABOVE is the row before ROW, and BEFORE the row before ABOVE."
   (declare (type (simple-array character (*)) one other)
            (type (integer 1 10000) i) (type (integer 0 10000) width)
            (type (simple-array fixnum (*)) before above row) (optimize speed))
@@ -51,9 +51,9 @@ before ROW, and BEFORE the row before ABOVE."
     least))
 
 (defun slip-counter (name most)
-  "Return a function that takes a string and returns its edit distance from NAME, or NIL above MOST.
-The distance is the number of characters that are wrong, missing, superfluous or swapped with their
-neighbour. Letter case is ignored."
+  "Return a function that takes a string and returns its edit distance from NAME, or NIL if that is
+greater than MOST. The distance counts the characters that are wrong, missing, superfluous or
+swapped with their neighbour. Letter case is ignored."
   (let* ((one (map '(simple-array character (*)) #'char-upcase name))
          (size (+ (length one) most 1))
          (buffer (make-string size))
@@ -72,15 +72,15 @@ neighbour. Letter case is ignored."
 
 (defun nearer-p (one other)
   "Return true if ONE ranks before OTHER. Both are lists (TEXT DISTANCE RANK ...): a text, its edit
-distance and the rank of its package, 0 for the best."
+distance, and the rank of its package, of which 0 is the best."
   (cond ((/= (second one) (second other)) (< (second one) (second other)))
         ((/= (third one) (third other)) (< (third one) (third other)))
         (t (string< (first one) (first other)))))
 
 (defun nearest-three (found)
   "Return a list of the three nearest texts in FOUND, a list of (TEXT DISTANCE RANK ...) lists,
-without duplicates. Leave out texts farther than the nearest one, unless their distance is at most
-1."
+without duplicates. Leave out texts with a greater distance than the nearest one, unless the
+distance is at most 1."
   (let* ((found (sort found #'nearer-p)) (most (max 1 (or (second (first found)) 0))) (texts '()))
     (loop for (text far) in found
           while (and (<= far most) (< (length texts) 3))
@@ -88,7 +88,7 @@ without duplicates. Leave out texts farther than the nearest one, unless their d
     (reverse texts)))
 
 (defun map-accessible (visit package)
-  "Call the function VISIT with each symbol accessible in PACKAGE, for at most
+  "Call the function VISIT with each symbol that is accessible in PACKAGE, but with at most
 *COMPARED-SYMBOLS-LIMIT* symbols."
   (let ((left *compared-symbols-limit*))
     (with-package-iterator (next package :internal :external :inherited)
@@ -100,11 +100,13 @@ without duplicates. Leave out texts farther than the nearest one, unless their d
 
 (defparameter *documented-packages*
   '("SB-EXT" "SB-THREAD" "SB-MOP" "SB-GRAY" "SB-POSIX" "SB-BSD-SOCKETS" "SB-CLTL2" "SB-INTROSPECT")
-  "The packages of SBCL that are searched for a name that is missing elsewhere.")
+  "The names of the packages of SBCL in which a name is searched that is missing in another
+package.")
 
 (defun namesakes (name)
-  "Return two lists of the symbols named NAME in all packages: exported symbols, and internal
-symbols. Leave out SBCL's undocumented packages, and the internal symbols of its documented ones."
+  "Return two lists of the symbols named NAME, a string, in all packages: first the exported
+symbols, then the internal ones. Skip SBCL's undocumented packages, and the internal symbols of its
+documented ones."
   (let ((exported '()) (internal '()))
     (flet ((look (package)
              (let* ((called (package-name package))
@@ -121,9 +123,10 @@ symbols. Leave out SBCL's undocumented packages, and the internal symbols of its
       (values exported (set-difference internal exported)))))
 
 (defun near-symbols (name package wanted &key hidden)
-  "Return a list of at most three symbols near the string NAME, as texts, nearest first. The symbols
-satisfy the predicate WANTED. Each is accessible in PACKAGE, or has exactly the name NAME and is
-external in another package. If HIDDEN is true, a symbol named NAME may also be internal there."
+  "Return a list of at most three symbols, as texts, with names near NAME, a string, the nearest
+first. Each satisfies the predicate WANTED. It is accessible in PACKAGE, or it has exactly this name
+and another package exports it. If HIDDEN is true, it may also have exactly this name and be
+internal in another package."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
     (flet ((note (symbol far &optional (away 1))
@@ -147,7 +150,8 @@ external in another package. If HIDDEN is true, a symbol named NAME may also be 
                          finally (return near)))))
 
 (defun near-packages (name)
-  "Return at most three names and nicknames of packages near the string NAME, the nearest first."
+  "Return a list of at most three names and nicknames of packages near NAME, a string, the nearest
+first."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most))))
     (when slips
       (flet ((near (package)
@@ -164,9 +168,9 @@ external in another package. If HIDDEN is true, a symbol named NAME may also be 
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "Return a list of texts, symbols near NAME that satisfy the predicate WANTED. For NAME (SETF
-symbol), return near symbols with a SETF function. Return NIL if NAME itself is defined by now, as
-by a form after the one that caused a warning."
+  "Return a list of texts for the symbols near NAME, a symbol, that satisfy the predicate WANTED.
+For a NAME (SETF symbol), return near symbols with a SETF function. Return NIL if NAME itself is
+defined by now, for example by a form after the one that caused a warning."
   (let* ((symbol (name-symbol name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
@@ -174,8 +178,8 @@ by a form after the one that caused a warning."
       (near-symbols (symbol-name symbol) package wanted :hidden t))))
 
 (defun near-package-error (condition)
-  "Return a list of names near the missing package, or the missing symbol of a package, in
-CONDITION, a package error."
+  "Return a list of names near the missing package in CONDITION, a package error. If a symbol of a
+package is missing, return names near that of the symbol."
   (let ((package (package-error-package condition)))
     (typecase package
       ((or string symbol character)
@@ -190,7 +194,8 @@ CONDITION, a package error."
                                (nth-value 1 (find-symbol (symbol-name symbol) package)))))))))))
 
 (defun near-warning (condition)
-  "Return a list of names near the undefined name in CONDITION, a warning of the compiler."
+  "Return a list of names near the undefined name in CONDITION, a warning of the compiler. CONDITION
+has a kind such as :FUNCTION and the name as format arguments."
   (destructuring-bind (&optional kind name &rest more) (simple-condition-format-arguments condition)
     (declare (ignore more))
     (case kind
@@ -199,16 +204,16 @@ CONDITION, a package error."
       (:type (near-name name #'classp)))))
 
 (defun missing-name-p (condition)
-  "Return true if CONDITION is that a function, variable, class, package, or symbol of a package
-does not exist."
+  "Return true if CONDITION is an error about a missing function, variable, class, package, or
+symbol of a package."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
 (sb-ext:defglobal **init-file-named** nil
-  "True when an answer of this image has named **INIT-FILE**.")
+  "True once an answer of this image has contained **INIT-FILE**.")
 
 (defun init-file-lacking (condition)
-  "Return **INIT-FILE** if that file may define the missing name in CONDITION: there is no similar
-name, and no answer of this image has named the file yet. Else return NIL."
+  "Return **INIT-FILE** if that file may define the missing name in CONDITION: there is no near
+name, and no answer of this image has contained the file yet. Otherwise return NIL."
   (and **init-file**
        (not **init-file-named**)
        (missing-name-p condition)
@@ -216,7 +221,8 @@ name, and no answer of this image has named the file yet. Else return NIL."
        (setf **init-file-named** **init-file**)))
 
 (defun near-condition (condition)
-  "Return a list of at most three names, as texts, near the missing name in CONDITION."
+  "Return a list of at most three names, as texts, near the missing name in CONDITION. Return NIL if
+no name is missing."
   (nil-if-program-fails
     (typecase condition
       (undefined-function (near-name (cell-error-name condition) #'fboundp))

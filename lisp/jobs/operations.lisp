@@ -6,32 +6,32 @@
 (define-condition lookup-failure (error)
   ((members :initarg :members :reader lookup-failure-members))
   (:documentation
-  "A lookup failed, for example because a package or symbol does not exist. MEMBERS is a property
-list for the JSON object that describes the failure."))
+  "The error of a lookup that failed, for example because a package or symbol does not exist.
+MEMBERS is a plist of the members of the JSON object that describes the failure."))
 
 (defun fail-lookup (&rest members)
-  "Signal LOOKUP-FAILURE, which ends the current operation. The value in its answer is a JSON object
-with the plist MEMBERS."
+  "Signal a LOOKUP-FAILURE, which ends the current operation. The value in the answer is then a JSON
+object with MEMBERS, a plist."
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation
                           (name function keywords takes
                            &key inline starter holds members resumes gives
                                 server-only)))
-  "An operation that the server can ask for.
+  "An operation that the server can request.
 NAME: the name in messages.
 FUNCTION: the function that does the work.
-TAKES: a list of the parameters, each a list from WIRE-MEMBER: those of FUNCTION, and then those
+TAKES: a list of the parameters, each a list from WIRE-MEMBER: first those of FUNCTION, then those
 that only STARTER reads.
-KEYWORDS: the keywords of FUNCTION for its parameters, in the order of TAKES.
-INLINE: true if the reader thread runs the operation, which is then short and runs no user code.
-STARTER: NIL, or a function that is called in place of START-JOB, with the same arguments and the
-arguments of the message.
+KEYWORDS: a list of the keywords of FUNCTION for its parameters, in the order of TAKES.
+INLINE: true if the reader thread runs the operation. Such an operation is short and runs no user
+code.
+STARTER: NIL, or a function to call in place of START-JOB, with the arguments of START-JOB and the
+hash table of the request's arguments.
 HOLDS: true if the operation also takes the members of the shape HOLD.
-GIVES: the type of the value in the answer or, if MEMBERS is true, the shape of the answer's own
-members.
+GIVES: the type of the value in the answer. If MEMBERS is true, it is the shape of the whole answer.
 RESUMES: true if the answer can be that of a call that continues after a held error.
-SERVER-ONLY: true if no tool requests the operation, only the server itself."
+SERVER-ONLY: true if only the server itself requests the operation, and no tool does."
   name function keywords takes inline starter holds members resumes gives server-only)
 
 (defvar *operations* (make-hash-table :test 'equal)
@@ -39,27 +39,29 @@ SERVER-ONLY: true if no tool requests the operation, only the server itself."
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *parameters* (make-hash-table :test 'equal)
-    "A hash table from names of parameters, declared by DEFINE-PARAMETER, to their declarations.")
+    "A hash table from the names of parameters, strings, to their declarations from
+DEFINE-PARAMETER, lists (TYPE [:OPTIONAL] WORDS).")
 
   (defun declared-parameter (parameter)
-    "Return a list (NAME TYPE [:OPTIONAL] WORDS) for PARAMETER, which is such a list or a name from
-DEFINE-PARAMETER."
+    "Return a list (NAME TYPE [:OPTIONAL] WORDS) for PARAMETER. PARAMETER is such a list, or a name
+that DEFINE-PARAMETER has declared."
     (if (consp parameter)
         parameter
         (cons parameter (or (gethash (symbol-name parameter) *parameters*)
                             (error "The parameter ~A is not declared." parameter))))))
 
 (defmacro define-parameter (name type &rest more)
-  "Declare the parameter NAME of the type TYPE, for use in several operations. MORE is :OPTIONAL or
-nothing, and then a string that describes the parameter."
+  "Declare the parameter NAME, of the wire type TYPE, for use in several operations. MORE is a list
+of a string that describes the parameter, with :OPTIONAL before it if the parameter is optional."
   `(eval-when (:compile-toplevel :load-toplevel :execute)
      (setf (gethash ,(symbol-name name) *parameters*) '(,type ,@more))))
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME, a function with keyword PARAMETERS: lists (NAME TYPE [:OPTIONAL]
-WORDS), or names from DEFINE-PARAMETER. :GIVES is the type of BODY's value or, with :MEMBERS, the
-shape of its plist. :ALSO lists the parameters that only the starter reads, as the number of the
-held error in whose thread the operation runs. Other options are OPERATION slots."
+  "Define an operation, a function with keyword PARAMETERS. Each is a list (NAME TYPE [:OPTIONAL]
+WORDS) or a name from DEFINE-PARAMETER. NAME-AND-OPTIONS is the name, or a list of the name and
+options. :GIVES is the type of the value of BODY. With :MEMBERS, BODY returns a plist of answer
+members, and :GIVES is their shape. :ALSO lists parameters that only the starter reads, such as the
+number of the held error in whose thread the operation runs. Other options are slots of OPERATION."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))
@@ -98,8 +100,8 @@ held error in whose thread the operation runs. Other options are OPERATION slots
 (define-parameter frame integer :optional "The number of a frame of the error.")
 
 (defun wrong-argument (operation arguments)
-  "ARGUMENTS is a hash table from a message. Return text with the reason why OPERATION does not take
-ARGUMENTS. Return NIL if OPERATION takes them."
+  "Return NIL if OPERATION, an OPERATION structure, takes ARGUMENTS, a hash table from a message.
+Otherwise return a text with the reason."
   (loop for (key type optional) in (append (operation-takes operation)
                                            (and (operation-holds operation) (shape-members "Hold")))
         for value = (gethash key arguments)
@@ -110,8 +112,8 @@ ARGUMENTS. Return NIL if OPERATION takes them."
                              (print-safely 80 value))))))
 
 (defun call-operation (operation arguments)
-  "Call OPERATION with ARGUMENTS, a hash table from a message, and return a property list of answer
-members. If a lookup fails, the value in the answer describes the failure."
+  "Call OPERATION, an OPERATION structure, with ARGUMENTS, a hash table from a message. Return a
+plist of answer members. If a lookup fails, the value in the answer describes the failure."
   (handler-case
       (apply (operation-function operation)
              (loop for keyword in (operation-keywords operation)
@@ -124,9 +126,10 @@ members. If a lookup fails, the value in the answer describes the failure."
       (list "value" (make-json-object (lookup-failure-members failure))))))
 
 (defun call-in-job (operation arguments)
-  "Call OPERATION with ARGUMENTS, as CALL-OPERATION does, in the job of this thread. First take from
-ARGUMENTS whether the server reads the output while the job runs, and the members of the shape HOLD,
-which say what happens at an error."
+  "Call OPERATION, an OPERATION structure, in the job of this thread, with ARGUMENTS, a hash table
+from a message. Return a plist of answer members. First read the arguments that concern the job:
+whether the server takes the output in parts, and the members of the shape HOLD, which control the
+handling of errors."
   (when (gethash "follow" arguments) (follow (job-output *job*)))
   (setf **held-above**
         (max **held-above**
@@ -137,8 +140,8 @@ which say what happens at an error."
     (call-operation operation arguments)))
 
 (defun perform (message)
-  "Call the operation that MESSAGE, a hash table, names. Call an inline operation in this thread,
-and any other in a job. If the operation cannot be started, answer with a fault."
+  "Perform MESSAGE, a hash table, a request of the server: call its operation in this thread if the
+operation is inline, else in a job. If that is impossible, answer with a fault."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
          (arguments (or (gethash "args" message) (make-hash-table))))
@@ -150,7 +153,8 @@ and any other in a job. If the operation cannot be started, answer with a fault.
               ((operation-inline operation)
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
-               ;; A starter can give the request to a job that runs already, which it then follows.
+               ;; A starter that gives the request to a job that runs already reads "follow" from
+               ;; ARGUMENTS.
                (setf (gethash "follow" arguments) (gethash "follow" message))
                (let ((function (lambda () (call-in-job operation arguments))))
                  (if (operation-starter operation)
@@ -173,8 +177,8 @@ server gives: INDEX + 1, INDEX + 1 + COUNT, and so on."
   nil)
 
 (defun page (list offset limit)
-  "Return a list of at most LIMIT elements of LIST, from the index OFFSET on. An OFFSET of NIL
-stands for 0."
+  "Return a list of at most LIMIT elements of LIST, from index OFFSET on. If OFFSET is NIL, begin at
+index 0."
   (let ((offset (or offset 0)))
     (when (< offset (length list))
       (loop for element in (nthcdr offset list) repeat limit collect element))))
@@ -197,9 +201,9 @@ stands for 0."
   t)
 
 (defun job-written (id &key take)
-  "Return a JSON object with the output of the job ID that the server has not taken yet. If TAKE is
-true, the server takes this output. Return NIL if the job has ended, has no such output, or is
-writing now."
+  "Return a JSON object with the output of the job with the id ID that the server has not taken yet.
+If TAKE is true, the server takes this output. Return NIL if the job has ended, has no such output,
+or is writing at the moment."
   (let ((job (session-job id)))
     (and job (captured (job-output job) :wait nil :reset take))))
 

@@ -34,8 +34,9 @@
   (evaluated evaluated :optional "The evaluation that made the method, when no file did."))
 
 (defun translated (namestring)
-  "Return the native name of the source file NAMESTRING. If that is a logical name of a file of
-SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return NAMESTRING."
+  "Return the native name of the source file NAMESTRING. If NAMESTRING is a logical name of a file
+of SBCL, such as SYS:SRC;CODE;EVAL.LISP, and this machine does not have the file, return
+NAMESTRING."
   (let ((path (nil-if-unreadable
                 (probe-file (translate-logical-pathname (parse-namestring namestring))))))
     (cond (path (sb-ext:native-namestring path))
@@ -43,17 +44,20 @@ SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return N
           (t (or (native-name namestring) namestring)))))
 
 (defun changed-p (file created)
-  "Return true if the date of FILE, a native name, is not CREATED, its date when it was compiled."
+  "Return true if the write date of FILE, a native name or NIL, differs from CREATED, its write date
+when it was compiled."
   (and file created (not (eql created (date-of file)))))
 
 (sb-ext:defglobal **version-as-loaded** nil
-  "NIL, or a function of the native truename of a file and the date of a loaded version, or NIL for
-the last one. It returns three values, or NIL for those unknown: the date of the version, the mark
-of its text, and the mark of the last loaded text if it is another one.")
+  "NIL, or a function of the native truename of a file and the write date of a loaded version. A
+date of NIL means the version loaded last. The function returns three values, each NIL if it is
+unknown: the date of the version, the mark of its text, and the mark of the text loaded last if that
+is another one.")
 
 (defun version-members (file created now)
-  "Return a plist of JSON members about the version of FILE, a native name, that contains a source
-place. CREATED is the date of that version, and NOW the present date of FILE, or NIL if unknown."
+  "Return a plist of JSON members about a version of FILE, a native name. CREATED is the write date
+of the version that contains a source place, and NOW the current write date of FILE. Both can be NIL
+if they are unknown."
   (multiple-value-bind (date mark latest)
       (if **version-as-loaded** (funcall **version-as-loaded** file created) created)
     (let ((changed (and date (not (eql date now)))))
@@ -61,20 +65,20 @@ place. CREATED is the date of that version, and NOW the present date of FILE, or
             "mark" mark "latest" latest))))
 
 (defun loaded-place (file form)
-  "Return a JSON object with the place of the top-level form number FORM in FILE, a native truename,
-as it was loaded last."
+  "Return a JSON object with the place of the top-level form with number FORM in FILE, a native
+truename, in the version that was loaded last."
   (make-json-object
    (list* "file" file "form" form (version-members file nil (date-of file)))))
 
 (defun frame-file (frame)
-  "Return the namestring of the source file of FRAME's code. Return NIL if the code comes from no
-file or the file is unknown."
+  "Return the namestring of the source file of the code of FRAME. Return NIL if the code comes from
+no file or the file is unknown."
   (let ((source (nil-if-unknown (place-source (frame-place frame)))))
     (and source (source-name source))))
 
 (defun root-name (name)
   "Return the symbol that names the outermost definition around the function with the debug name
-NAME, such as FOO for (FLET X :IN FOO). Return NIL if there is none."
+NAME. For (FLET X :IN FOO), this is FOO. Return NIL if there is none."
   (let ((outer (and (consp name) (second (member :in name)))))
     (cond ((symbolp name) name)
           ;; In the debug name of code that was evaluated during a load, the name of the file
@@ -88,29 +92,30 @@ NAME, such as FOO for (FLET X :IN FOO). Return NIL if there is none."
     (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
 
 (defun uses-in (function)
-  "Return a list of the cross references of FUNCTION, a SIMPLE-FUNCTION. Each is a list of a name,
-the number of a form, and SBCL's number for the kind of use."
+  "Return a list of the cross references of FUNCTION, a SIMPLE-FUNCTION. Each is a list (NAME FORM
+KIND): the name that is used, the number of the form that uses it, and SBCL's number for the kind of
+use."
   (let ((uses '()) (xrefs (packed-xrefs function)))
     (when xrefs
       (map-xrefs (lambda (kind used number) (push (list used number kind) uses)) xrefs))
     (nreverse uses)))
 
 (defun form-offset (offsets form)
-  "Return the octet offset of the top-level form with number FORM, or NIL. OFFSETS is SBCL's vector
-of the offsets of all forms."
+  "Return the octet offset of the top-level form with number FORM, or NIL if it is unknown. OFFSETS
+is SBCL's vector of the offsets of all top-level forms of the file."
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
 (defun form-of-file (place source)
-  "PLACE is a code location, and SOURCE a debug source. Return the number, in the file of SOURCE, of
-the top-level form that contains PLACE. Return NIL if this number is unknown."
+  "Return the number of the top-level form, in the file of SOURCE, a debug source, that contains
+PLACE, a code location. Return NIL if the number is unknown."
   ;; For code without a file, SBCL would signal an error here, and a watch for errors would record
   ;; this error.
   (unless (and (typep source 'core-source) (source-form source))
     (nil-if-unknown (place-top-level-form place))))
 
 (defun call-place (frame)
-  "Return a property list of JSON members with the place of the call that FRAME is executing. Return
-NIL when its file is unknown."
+  "Return a plist of JSON members with the place of the call that FRAME is executing. Return NIL if
+the file of its code is unknown."
   (nil-if-unknown
     (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
       (when file

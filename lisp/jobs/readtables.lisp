@@ -5,13 +5,13 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun reads-p (text)
-  "Return true if READ turns the string TEXT into the form (CL:QUOTE CL:T)."
+  "Return true if the reader reads the form (CL:QUOTE CL:T) from TEXT, a string."
   (equal (nil-if-program-fails
            (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
          '(quote t)))
 
 (defun readable-p (readtable)
-  "Return true if forms can be read with READTABLE, so that an evaluation can repair it. Test only
+  "Return true if forms can be read with READTABLE, so that an evaluation could repair it. Test only
 characters with standard reader macros, so that no user code runs."
   (and (loop for char across "() "
              always (eq (get-macro-character char readtable) (get-macro-character char nil)))
@@ -23,33 +23,33 @@ characters with standard reader macros, so that no user code runs."
          (or (reads-p "(CL:QUOTE CL:T)") (reads-p "(cl:quote cl:t)")))))
 
 (defun dispatch-vector (macros)
-  "Return the vector, indexed by character code, of the functions for dispatch macros such as #(,
-from MACROS, the vector of the reader macro functions of a readtable. Return NIL if this SBCL stores
-them in another way."
+  "Return a vector of the functions of the dispatch macros such as #(, indexed by character code.
+MACROS is the vector of the reader macro functions of a readtable. Return NIL if this SBCL stores
+the functions in another way."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
     (when (and function (closure-p function))
       (let ((table (dispatch-table function)))
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun readtable-parts (readtable)
-  "Return a list about READTABLE: the vectors of reader macro functions, of functions for # and of
-syntax types of the characters below 128, the number of other special characters, and the readtable
-case. The second vector can be NIL."
+  "Return a list of five parts of READTABLE: for the characters below 128 the vectors of reader
+macro functions, of functions of # dispatch macros (or NIL) and of syntax types; the number of
+special characters from 128 on; and the readtable case."
   (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
     (list macros (dispatch-vector macros) (character-syntax readtable)
           (if (hash-table-p extended) (hash-table-count extended) 0)
           (readtable-case readtable))))
 
 (defun differing (part standard)
-  "Return a string of the characters below 128 for which the vectors PART and STANDARD, indexed by
+  "Return a string of the characters below 128 for which PART and STANDARD, vectors indexed by
 character code, have different elements."
   (coerce (loop for code below (min 128 (length part) (length standard))
                 unless (eql (elt part code) (elt standard code)) collect (code-char code))
           'string))
 
 (defun readtable-text (readtable)
-  "Return text that describes the difference of READTABLE from the standard readtable, or NIL if
-there is none."
+  "Return a text that describes how READTABLE differs from the standard readtable, or NIL if it does
+not differ."
   (destructuring-bind (macros dispatch syntax extended case) (readtable-parts readtable)
     (destructuring-bind (usual-macros usual-dispatch usual-syntax &rest rest)
         (readtable-parts (copy-readtable nil))
@@ -64,15 +64,15 @@ there is none."
                   (and (plusp extended) extended)))))))
 
 (defstruct (mark (:constructor make-mark (readtable parts text)))
-  "A snapshot of READTABLE: a copy PARTS of the list from READTABLE-PARTS, and TEXT from
+  "A snapshot of READTABLE. PARTS is a copy of the list from READTABLE-PARTS, and TEXT the result of
 READTABLE-TEXT."
   readtable parts text)
 
 (sb-ext:defglobal **mark** nil "The newest MARK structure, or NIL.")
 
 (defun readtable-mark (readtable)
-  "Return a MARK structure for the present contents of READTABLE. If **MARK** is of READTABLE and
-has the same contents, return **MARK**, else a new structure."
+  "Return a MARK structure for the current contents of READTABLE. Return **MARK** if it is for
+READTABLE and has the same contents."
   (let ((mark **mark**) (parts (readtable-parts readtable)))
     (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
         mark
@@ -82,8 +82,7 @@ has the same contents, return **MARK**, else a new structure."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "If **MARK** is of READTABLE, return **MARK**, else a new MARK structure. Do not compare the
-contents of **MARK** and READTABLE: the caller needs the contents before a form that may have
-changed READTABLE."
+  "Return **MARK** if it is for READTABLE, whatever its contents, or else a new MARK structure. The
+caller needs the contents before a form that may have changed READTABLE."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

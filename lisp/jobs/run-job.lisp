@@ -1,19 +1,19 @@
-;;;; Runs a job in the present thread: the functions in **BEFORE-JOBS**, then JOB-RESULT, ANSWER and
+;;;; Runs a job in the current thread: the functions in **BEFORE-JOBS**, then JOB-RESULT, ANSWER and
 ;;;; END-JOB.
 
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **before-jobs** '()
-  "A list of functions without parameters, in the reverse order of their addition. Each job calls
-them in its thread before it does anything else.")
+  "A list of functions without parameters. Each job calls them in its thread before it does anything
+else.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
-  "A function without parameters that collects garbage. A job that exhausted the heap calls this
-function at its end, to make room for the next job.")
+  "A function without parameters that collects garbage. A job that has exhausted the heap calls it
+at its end, to make room for the next job.")
 
 (defun job-result (job function)
-  "Call FUNCTION, which returns a plist of answer members, and return this plist. After a throw to
-JOB, return the plist that was thrown."
+  "Call FUNCTION, which returns a plist of answer members, and return this plist. If a throw to JOB
+ends FUNCTION, return the plist that was thrown. If a function was thrown, call it in the same way."
   (let ((members
           (catch job
             (unwind-protect
@@ -30,8 +30,8 @@ JOB, return the plist that was thrown."
     (if (functionp members) (job-result job members) members)))
 
 (defun run-here (job function)
-  "Call FUNCTION as the work of JOB in this thread, and answer JOB, with the present values of the
-session's variables."
+  "Call FUNCTION, which returns a plist of answer members, as the work of JOB in this thread, and
+answer the request of JOB. The variables of the session keep their current values."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; Any call of a generic function can compile code, which calls this hook. The hook is bound
         ;; here, so that a broken hook that an evaluation has set is dropped: otherwise no later
@@ -50,9 +50,9 @@ session's variables."
       (end-job job))))
 
 (defun run-job (job function)
-  "Call the functions in **BEFORE-JOBS**, then FUNCTION, and answer JOB, even if this thread is
-ended earlier. In an image that the server did not start, do not print with the global values of the
-session's variables, which are a person's."
+  "Call the functions in **BEFORE-JOBS**, then FUNCTION, and answer the request of JOB, even if this
+thread is ended earlier. In an image that somebody else runs, bind the variables of the session,
+because their global values are those of the person."
   (if **attached**
       (let ((*channel* (job-channel job)) (*session* (job-session job)))
         (with-session-variables (session-first *session*)

@@ -16,10 +16,10 @@
 next evaluation."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. The expansion
-uses LET*, because PROGV checks for each variable whether the variable may be bound, and these
-checks take longer than a short evaluation. LET* binds one variable after the other, so that the
-stack does not keep the values alive."
+  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of VALUES, a list. The expansion
+uses LET*: PROGV would check for each variable whether it may be bound, which takes longer than a
+short evaluation. LET* also binds one variable after the other, so that the stack does not keep the
+values alive."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values)
             ,@(loop for variable in *session-variables* collect `(,variable (pop ,left))))
@@ -28,23 +28,24 @@ stack does not keep the values alive."
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
   "The mutex that a thread holds while it reads or changes the VALUES of a session.")
 
-(sb-ext:defglobal **sessions-begun** (list 0) "A list whose only element is the number of the last
-session.")
+(sb-ext:defglobal **sessions-begun** (list 0)
+  "A list of one integer, which can be incremented atomically: the number of the newest session.")
 
 (defstruct session
   "The session of a server.
 VALUES: a list of the values of *SESSION-VARIABLES*, in the same order.
 FIRST: the list that VALUES had when the session started.
-REPORTED: the list of the function STYLES that the last answer reported.
-CHANGES-SENT: the number of all changes of the image at the last answer.
+REPORTED: the list from the function STYLES at the last answer that reported settings.
+CHANGES-SENT: the value of **CHANGE-COUNT** at the last answer.
 NUMBER: a number that no other session has.
 SERIES: a cons of the number of images of the server, and the index of this image among them.
 SERVER: a text that identifies the server, or NIL.
-TREES: the namestrings of the folders in and below which ASDF also finds systems while a job runs.
-ERRORS: the kept errors, newest first.
-BACKGROUND: the capture of the output of threads that no job waits for, since the last answer.
+TREES: a list of native names of folders. While a job runs, ASDF also finds systems in them and
+below them.
+ERRORS: a list of the kept errors, newest first.
+BACKGROUND: the capture with the output, since the last answer, of threads that run no job.
 ENDED: true once the connection of the server has ended.
-UNDOING: a list of (FUNCTION) lists, whose functions END-SESSION calls.
+UNDOING: a list of lists of one function, which END-SESSION calls.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (reported '()) (changes-sent 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
@@ -59,31 +60,32 @@ LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
 
 (defvar *session* (make-session)
   "The session of the server for which this thread works. In an image that the server started, all
-threads have the same.")
+threads have the same session.")
 
 ;;; Each image of a server numbers its objects and errors in another series. So an id of one image
 ;;; is never an id of another.
 
 (defun shown-number (number)
-  "Return the number that answers of this session show for the object or error with NUMBER."
+  "Return the number that stands for NUMBER, the number of an object or error, in answers to this
+session."
   (destructuring-bind (count . index) (session-series *session*)
     (+ (* (1- number) count) index 1)))
 
 (defun number-shown-as (shown)
-  "Return the internal number of the object or error that has the number SHOWN in answers of this
-session. Return 0, which no object or error has, if SHOWN is in the series of another image."
+  "Return the number of the object or error that has the number SHOWN in answers to this session.
+Return 0, which is the number of none, if SHOWN belongs to the series of another image."
   (destructuring-bind (count . index) (session-series *session*)
     (multiple-value-bind (number rest) (floor (- shown index 1) count)
       (if (zerop rest) (1+ number) 0))))
 
 (sb-ext:defglobal **at-session-end** '()
-  "A list of functions without parameters that remove from the image what a session has left there.
-These functions are called when *SESSION* ends, because the connection of its server has ended.")
+  "A list of functions without parameters. They are called when *SESSION* ends because the
+connection of its server has ended, and remove from the image what belongs to the session.")
 
 (defun call-until-session-ends (begin function end)
   "Call BEGIN, which changes the image for this session, then FUNCTION, then END, which undoes the
-change. Return the values of FUNCTION. A non-local exit calls END too. If the session ends earlier,
-END is called at once. In an ended session, call only FUNCTION."
+change. Return the values of FUNCTION. Call END after a non-local exit too. If the session ends
+earlier, END is called at that moment. If it has ended already, call only FUNCTION."
   (let ((session *session*) (undoing (list end)))
     (sb-sys:without-interrupts
       (unwind-protect
@@ -99,15 +101,17 @@ END is called at once. In an ended session, call only FUNCTION."
             (funcall end)))))))
 
 (defun end-session ()
-  "Undo the changes that running jobs have made for *SESSION* with CALL-UNTIL-SESSION-ENDS. From now
-on CALL-UNTIL-SESSION-ENDS makes no changes for *SESSION*."
+  "Mark *SESSION* as ended, and undo the changes that CALL-UNTIL-SESSION-ENDS has made for it in
+jobs that still run."
   (sb-thread:with-mutex ((session-lock *session*))
     (setf (session-ended *session*) t)
     (loop for (end) in (shiftf (session-undoing *session*) '())
           do (ignore-errors (funcall end)))))
 
 (defun start-session ()
-  "Set the session to the values of a fresh SBCL."
+  "Store the current values of the session variables in *SESSION*, with the package
+COMMON-LISP-USER, and with NIL for those such as *. The caller makes sure that the others have the
+values of a fresh SBCL."
   (setf (session-values *session*)
         (progv '(*package*) (list (find-package "COMMON-LISP-USER"))
           (progv '(* ** *** + ++ +++ / // /// -) '(nil nil nil nil nil nil nil nil nil nil)
@@ -115,24 +119,25 @@ on CALL-UNTIL-SESSION-ENDS makes no changes for *SESSION*."
         (session-first *session*) (copy-list (session-values *session*))))
 
 (defun session-value (symbol)
-  "Return the value of SYMBOL in the session."
+  "Return the value that SYMBOL, a session variable, has in the session."
   (nth (position symbol *session-variables*) (session-values *session*)))
 
 (defun (setf session-value) (value symbol)
-  "Set the value of SYMBOL in the session to VALUE."
+  "Set the value that SYMBOL, a session variable, has in the session to VALUE."
   (setf (nth (position symbol *session-variables*) (session-values *session*)) value))
 
 (defun set-session-variable (symbol value)
-  "Set the value of SYMBOL to VALUE for calls that begin from now on."
+  "Set the value of SYMBOL, a session variable, to VALUE for calls that begin later."
   (sb-thread:with-mutex (**session-lock**)
     (setf (session-value symbol) value)))
 
 (defvar *fresh-readtable* nil
-  "True when this call uses a fresh readtable, because forms could not be read with the session's.")
+  "True if this call uses a fresh readtable, because no forms could be read with that of the
+session.")
 
 (defun usable-readtable (readtable)
-  "Return READTABLE, or a copy of the standard readtable if forms cannot be read with READTABLE. If
-READTABLE is the global value of *READTABLE*, replace it there too."
+  "Return READTABLE, or a copy of the standard readtable if forms cannot be read with READTABLE. In
+that case, if READTABLE is the global value of *READTABLE*, replace that value too."
   (cond ((and (readtablep readtable) (readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
@@ -141,20 +146,21 @@ READTABLE is the global value of *READTABLE*, replace it there too."
              fresh))))
 
 (defun call-rebinding (function)
-  "Call FUNCTION with the session's variables bound once more to their present values, as by the
-next evaluation."
+  "Call FUNCTION with the session variables bound again to their current values, as the next
+evaluation would bind them."
   (with-session-variables (mapcar #'symbol-value *session-variables*)
     (funcall function)))
 
 (defun session-package ()
-  "Return the current package of the session."
+  "Return the value of *PACKAGE* in the session, or a usable package if that was deleted."
   (usable-package (session-value '*package*)))
 
 (defvar *values-before* '()
-  "A list of the values that *SESSION-VARIABLES* had when this call began.")
+  "A list of the values that *SESSION-VARIABLES* had at the beginning of this call.")
 
 (defun drop-last-values ()
-  "Set *, **, / and so on to NIL, in this call and for later ones, so that they hold no object."
+  "Set the variables *, **, ***, /, // and /// to NIL, in this call and in the session, so that they
+keep no object alive."
   (dolist (symbol '(* ** *** / // ///))
     (set symbol nil)
     (let ((cell (nthcdr (position symbol *session-variables*) *values-before*)))
@@ -162,8 +168,9 @@ next evaluation."
     (set-session-variable symbol nil)))
 
 (defun call-in-session (package function)
-  "Call FUNCTION with the session's variables bound, and *PACKAGE* bound to PACKAGE unless PACKAGE
-is NIL. Afterwards, even after a throw, store the values that FUNCTION has changed in the session."
+  "Call FUNCTION with the session variables bound to their values in the session. Bind *PACKAGE* to
+PACKAGE unless that is NIL. Afterwards, even after a throw, store the values that FUNCTION has
+changed in the session."
   (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list (session-values *session*))))
          (cell (nthcdr (position '*package* *session-variables*) before))
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))

@@ -6,19 +6,18 @@
 (in-package "LIVE-LISP.JOBS")
 
 (deftype spans ()
-  "The places of the lists of a top-level form: elements 2N and 2N+1 are the start and the end of
-the list with number N, in characters of the file. Both are 0 when unknown."
+  "The places of the lists of a top-level form. Elements 2N and 2N+1 are the start and the end, in
+characters of the file, of the list with number N. Both are 0 if they are unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "What is known from reading the version of a file with the write date DATE.
-FORMS: a vector. Its element N is the SPANS, the places of the lists, of top-level form N, or NIL if
-they are unknown.
+  "The places of the lists in a file, in its version with the write date DATE.
+FORMS: a vector. Element N is the SPANS vector of top-level form N, or NIL if it is unknown.
 PACKAGES: a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in the
 package NAME.
-OFFSETS: a vector of the octet offsets at which reading each form began, if the file was read again
-to find the places, else NIL. If SBCL recorded other offsets at the load, the file had another text
-then, and the places are wrong for it."
+OFFSETS: NIL, or if the file was read again to find the places, a vector of the octet offsets at
+which the reading of each form began. If SBCL recorded other offsets at the load, the file had
+another text then, and the places are wrong for it."
   date (forms #() :type simple-vector) (packages '()) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
@@ -26,17 +25,17 @@ then, and the places are wrong for it."
 version, newest first.")
 
 (defparameter *most-versions* 8
-  "The number of versions of a file for which FILE-SPANS are kept at most.")
+  "The largest number of versions of a file for which FILE-SPANS structures are kept.")
 
 (defun spans-known (path date)
-  "Return the FILE-SPANS structure of the file PATH in the version with the write date DATE, or NIL.
-If DATE is NIL, return the newest."
+  "Return the FILE-SPANS structure of the file PATH, a native truename, in the version with the
+write date DATE, or NIL. If DATE is NIL, return that of the newest version."
   (let ((known (gethash path **spans**)))
     (if date (find date known :key #'file-spans-date) (first known))))
 
 (defun spans-for (path date)
-  "Return the FILE-SPANS structure of the file PATH in the version with the write date DATE. If
-there is none, make an empty one."
+  "Return the FILE-SPANS structure of the file PATH, a native truename, in the version with the
+write date DATE. Make an empty one if there is none."
   (sb-ext:with-locked-hash-table (**spans**)
     (or (spans-known path date)
         (let ((new (make-file-spans date)) (known (gethash path **spans**)))
@@ -45,8 +44,8 @@ there is none, make an empty one."
           new))))
 
 (defun keep-spans (file number spans)
-  "Store SPANS, a SPANS vector, as that of the top-level form with NUMBER in FILE, a FILE-SPANS
-structure."
+  "Store SPANS, a SPANS vector, in FILE, a FILE-SPANS structure, for the top-level form with
+NUMBER."
   (let ((forms (file-spans-forms file)))
     (when (>= number (length forms))
       (let ((longer (make-array (max 16 (* 2 number)) :initial-element nil)))
@@ -56,7 +55,7 @@ structure."
 
 (defun keep-package (file number package)
   "Record in FILE, a FILE-SPANS structure, that the top-level form with NUMBER was read in PACKAGE.
-Number 0 begins another reading of the file."
+The number 0 shows that the file is read from the start again."
   (let ((known (if (zerop number) '() (file-spans-packages file))) (name (package-name package)))
     (setf (file-spans-packages file)
           (if (equal name (cdr (first known))) known (acons number name known)))))
@@ -64,18 +63,18 @@ Number 0 begins another reading of the file."
 ;;; Recording the lists that the reader makes
 
 (defstruct (recorder (:constructor make-recorder (&optional file)))
-  "The lists read so far for one top-level form. FILE is the FILE-SPANS of the file, or NIL before
-its first form was read. READ is a vector with three elements for each list: its start, its end and
-the list itself. DOUBTFUL is NIL, or the first list for which the reader may have made another
-object when the file was loaded."
+  "The lists that were read so far for one top-level form. FILE is the FILE-SPANS of the file, or
+NIL before its first form was read. READ is a vector with three elements for each list: its start,
+its end and the list itself. DOUBTFUL is NIL, or the first list for which the reader may have made
+another object when the file was loaded."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from stream observers, which are functions, to their RECORDERs.")
+  "A weak hash table from stream observers, which are functions, to their RECORDER structures.")
 
 (defun observer (recorder &optional inner)
-  "Return a stream observer: a function that SBCL calls with the start, the end and the object
-whenever SBCL has read an object. The observer records lists in RECORDER, a RECORDER structure, and
+  "Return a stream observer: a function that SBCL calls for each object that it reads, with the
+start, the end and the object. The observer records lists in RECORDER, a RECORDER structure. It also
 calls INNER, another observer or NIL."
   (let* ((read (recorder-read recorder))
          (observer (lambda (start end object)
@@ -98,13 +97,13 @@ can be circular."
           thereis (eq cell list)))
 
 (defun tail-read-p (list read)
-  "True when LIST is a tail of one of the lists in READ, the READ of a RECORDER, as (c) is a tail of
-(a b . (c))."
+  "Return true if LIST is a tail of one of the lists in READ, the vector of a RECORDER. For example,
+(c) is a tail of (a b . (c))."
   (loop for index from 2 below (length read) by 3 thereis (tail-of-p list (aref read index))))
 
 (defun depths-of (paths)
-  "Return a vector with the depth of each list of a form, at the index that is the list's number.
-PATHS is SBCL's hash table from each list to its path."
+  "Return a vector of the depths of the lists of a form, indexed by the numbers of the lists. PATHS
+is SBCL's hash table from each list to its source path."
   ;; A path is (symbol number position ...). It has one position for each list around the list, so a
   ;; longer path belongs to a deeper list.
   (let* ((last (loop for (nil number) being the hash-values of paths maximize number))
@@ -117,8 +116,8 @@ PATHS is SBCL's hash table from each list to its path."
     depths))
 
 (defun fill-gaps (spans depths)
-  "The reader does not report every list. Give each list that has no place in SPANS the place of the
-nearest enclosing list, and return SPANS. DEPTHS is a vector from DEPTHS-OF."
+  "Give each list without a place in SPANS, a SPANS vector, the place of the nearest enclosing list.
+Return SPANS. The reader does not report every list. DEPTHS is a vector from DEPTHS-OF."
   (declare (type spans spans) (type simple-vector depths))
   (let ((around (make-array (1+ (reduce #'max depths)) :initial-element 0)))
     (loop for number from 0 below (length depths)
@@ -131,7 +130,8 @@ nearest enclosing list, and return SPANS. DEPTHS is a vector from DEPTHS-OF."
     spans))
 
 (defun read-spans (read paths)
-  "Return the SPANS of a form. READ is that of the form's RECORDER, and PATHS is as for DEPTHS-OF."
+  "Return the SPANS vector of a form. READ is the vector in the slot READ of the form's RECORDER.
+PATHS is SBCL's hash table from each list of the form to its source path."
   (let* ((depths (depths-of paths)) (count (length depths))
          (spans (make-array (* 2 count) :element-type '(unsigned-byte 32) :initial-element 0))
          (lists (make-array count :initial-element nil)))
@@ -149,15 +149,15 @@ nearest enclosing list, and return SPANS. DEPTHS is a vector from DEPTHS-OF."
     (fill-gaps spans depths)))
 
 (defun without-doubtful (spans doubtful paths)
-  "Return the part of SPANS, a SPANS vector, before the list DOUBTFUL, or all of it if DOUBTFUL is
-NIL. Later numbers may differ from those in the loaded file. PATHS is SBCL's hash table from lists
-to source paths."
+  "Return the start of SPANS, a SPANS vector, with the lists before DOUBTFUL, a list. If DOUBTFUL is
+NIL, return SPANS. Lists after DOUBTFUL may have other numbers in the loaded file. PATHS is SBCL's
+hash table from each list to its source path."
   (let ((number (and doubtful (second (gethash doubtful paths)))))
     (if number (subseq spans 0 (* 2 number)) spans)))
 
 (defun take-form (recorder form number paths)
-  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER in the
-FILE-SPANS of RECORDER's file, and empty RECORDER for the next form. PATHS is SBCL's hash table from
+  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER, a RECORDER
+structure, in its FILE-SPANS. Then empty RECORDER for the next form. PATHS is SBCL's hash table from
 each list to its source path."
   (when (consp form)
     (keep-spans (recorder-file recorder) number
@@ -169,12 +169,13 @@ each list to its source path."
 ;;; Files that SBCL compiles or loads
 
 (defvar *file-of-copy* nil
-  "NIL, or a pair (COPY . FILE) of native truenames. COPY is the file being compiled, and has some
-of the forms of FILE.")
+  "NIL, or a pair (COPY . FILE) of native truenames. COPY is the file being compiled. It contains
+some of the forms of FILE.")
 
 (defun call-as-itself (file function)
-  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. If FILE is not the
-copy in *FILE-OF-COPY*, bind SBCL's source name so that definitions get FILE as their source."
+  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. While a copy from
+*FILE-OF-COPY* is being compiled, give the definitions in any other file that file as their source,
+not the original of the copy."
   (if (and *file-of-copy*
            +source-namestring+
            +source-plist+
@@ -185,13 +186,13 @@ copy in *FILE-OF-COPY*, bind SBCL's source name so that definitions get FILE as 
       (funcall function)))
 
 (defvar *spans-read* nil
-  "NIL, or the FILE-SPANS structure for the places of lists in files being compiled. Bind it while
-compiling code that will not be loaded.")
+  "NIL, or a FILE-SPANS structure in which the places of lists in files being compiled are stored.
+It is bound while code is compiled that will not be loaded.")
 
 (defun spans-read (stream)
-  "Return the FILE-SPANS structure for the lists read from STREAM, a stream of a file. If its
-external format is not UTF-8, in which the server counts characters, return one that is stored
-nowhere."
+  "Return the FILE-SPANS structure in which the lists read from STREAM, a file stream, are stored.
+If the external format of STREAM is not UTF-8, in which the server counts characters, return a new
+one that is not in **SPANS**."
   (or *spans-read*
       (let* ((file (truename stream)) (name (sb-ext:native-namestring file))
              (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))
@@ -204,14 +205,14 @@ nowhere."
                  (make-file-spans date))))))
 
 (defun compiler-observes (function information)
-  "Hook: call FUNCTION with INFORMATION. FUNCTION returns SBCL's observer for a file to be compiled.
-Return an observer that calls SBCL's observer and also records lists."
+  "Hook: FUNCTION makes SBCL's observer for a file that will be compiled. Call it with INFORMATION.
+Return an observer that also records lists."
   (let ((observer (funcall function information)))
     (or (with-isolation (observer (make-recorder) observer))
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
-  "Hook: call FUNCTION, which loads the source in STREAM, with STREAM and ARGUMENTS. Record the
+  "Hook: FUNCTION loads the source code in STREAM. Call it with STREAM and ARGUMENTS. Record the
 lists that are read meanwhile."
   (with-isolation
    (when (typep stream 'tracking-stream)
@@ -219,8 +220,8 @@ lists that are read meanwhile."
   (apply function stream arguments))
 
 (defun forms-numbered (function form number)
-  "Hook: call FUNCTION with FORM and NUMBER. FUNCTION numbers the lists of FORM, the top-level form
-with NUMBER. Then store the places of the lists, and the package in which FORM was read."
+  "Hook: FUNCTION numbers the lists of FORM, the top-level form with NUMBER. Call it with FORM and
+NUMBER. Then store the places of the lists, and the package in which FORM was read."
   (multiple-value-prog1 (funcall function form number)
     (let ((package *package*))
       (with-isolation
@@ -239,40 +240,39 @@ with NUMBER. Then store the places of the lists, and the package in which FORM w
 (define-hook +number-forms+ forms-numbered)
 
 (defun listen-for-reading ()
-  "Install the hooks that record the places of lists in files that SBCL compiles or loads from now
-on."
+  "Install the hooks that record the places of lists in each file that SBCL compiles or loads."
   (install-hooks 'compiler-observes 'source-loaded 'forms-numbered))
 
 ;;; Files that are read again
 
-(defvar *recorder* nil "The RECORDER for the file that is read again now, or NIL.")
+(defvar *recorder* nil "The RECORDER of the file that is being read again, or NIL.")
 
 (defun doubtful (list)
-  "Return LIST. If no list of its form is marked as DOUBTFUL yet, mark LIST: when the file was
-loaded, the reader may have made another object here."
+  "Return LIST. If no list of its top-level form is marked as DOUBTFUL yet, mark LIST. The caller
+calls this where the reader may have made another object when the file was loaded."
   (when (and *recorder* (null (recorder-doubtful *recorder*)))
     (setf (recorder-doubtful *recorder*) list))
   list)
 
 (defun form-numbers (form number)
-  "Return SBCL's hash table from each list in FORM, the top-level form with NUMBER, to its path, a
-list with the number of the list as second element."
+  "Return SBCL's hash table from each list in FORM, the top-level form with NUMBER, to its source
+path. The second element of a path is the number of the list."
   (progv (list +form-paths+ +source-information+) (list (make-hash-table :test 'eq) nil)
     (number-forms form number)
     form-paths))
 
 (defun encoding (file)
   "Return the external format with which the server reads FILE, a pathname: UTF-8, or Latin-1 if the
-octets of FILE are no UTF-8."
+contents of FILE are not valid UTF-8."
   (handler-case (with-open-file (in file :external-format :utf-8)
                   (loop while (read-char in nil) finally (return :utf-8)))
     (stream-error () :latin-1)))
 
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file))
                            (date (file-write-date file)))
-  "Call FUNCTION with a stream of FILE, a pathname, and a function TAKE. FUNCTION reads all forms,
-and calls TAKE, which stores the places of lists, with each form, its number, its octet offset and
-its package. FILE may be a copy of PATH in the version of DATE."
+  "Call FUNCTION with a stream of FILE, a pathname, and a function TAKE. FUNCTION must read all
+forms, and call TAKE with each form, its number, its octet offset and its package. TAKE stores the
+places of the lists for the file PATH in its version of DATE. FILE may be a copy of that version."
   (let* ((spans (make-file-spans date))
          (new (null (spans-known path date)))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
@@ -291,16 +291,16 @@ its package. FILE may be a copy of PATH in the version of DATE."
               (push spans (gethash path **spans**)))))))))
 
 (sb-ext:defglobal **reads-spans** nil
-  "A function that reads a file again to record its spans. Its arguments are the file's native name
-and the keyword arguments of CALL-READING-AGAIN.")
+  "NIL, or a function that reads a file again to record the places of its lists. Its arguments are
+the native name of the file and the keyword arguments of CALL-READING-AGAIN.")
 
 (sb-ext:defglobal **text-as-loaded** nil
-  "NIL, or a function of the native truename and the date of a file. It returns the text of the
-version with this date, with a character for each octet, or NIL if that was not loaded or not
-kept.")
+  "NIL, or a function of the native truename of a file and the write date of a version. It returns
+the text of the version, a string with one character for each octet. It returns NIL if the version
+was not loaded or its text was not kept.")
 
 (defun call-with-copy (function text)
-  "Call FUNCTION with the native name of a temporary file that contains TEXT, a string with a
+  "Call FUNCTION with the native name of a temporary file that contains TEXT, a string with one
 character for each octet."
   (let* ((name (format nil "~A/live-lisp-~36R" (or (sb-ext:posix-getenv "TMPDIR") "/tmp")
                        (random (expt 36 12))))
@@ -312,12 +312,12 @@ character for each octet."
       (remove-file copy))))
 
 (defvar *may-read-spans* t
-  "False while no file may be read again to find places, since reading runs the user's reader
-macros.")
+  "True if files may be read again to find places. Reading can run reader macros of the user.")
 
 (defun find-spans (path date)
-  "Return the FILE-SPANS structure of the file PATH, a native truename, in its version of DATE, or
-NIL. If there is none, read this version again, from the kept text if the file has changed."
+  "Return the FILE-SPANS structure of the file PATH, a native truename, in its version with the
+write date DATE, or NIL. If there is none, read this version again. If the file has changed since,
+read the text that was kept."
   (or (spans-known path date)
       (when (and *may-read-spans* **reads-spans**)
         (let* ((unchanged (or (null date) (eql date (date-of path))))
@@ -333,15 +333,15 @@ NIL. If there is none, read this version again, from the kept text if the file h
 ;;; Queries
 
 (defun form-spans (file form)
-  "Return the SPANS vector of the top-level form with the number FORM in FILE, a FILE-SPANS
-structure or NIL. Return NIL if this vector is unknown."
+  "Return the SPANS vector of the top-level form with number FORM in FILE, a FILE-SPANS structure or
+NIL. Return NIL if it is unknown."
   (let ((forms (and file (file-spans-forms file))))
     (and forms (< -1 form (length forms)) (svref forms form))))
 
 (defun form-package (path date form)
-  "FORM is the number of a top-level form of the file PATH, a native truename. Return the package in
-which this form was read in the version of DATE, or in the newest version if DATE is NIL. Return NIL
-if the package is unknown or was deleted."
+  "Return the package in which a top-level form of the file PATH, a native truename, was read. FORM
+is the number of the form. DATE is the write date of the version, or NIL for the newest version.
+Return NIL if the package is unknown or was deleted."
   (let* ((file (find-spans path date))
          (read (and file (find-if (lambda (pair) (<= (car pair) form))
                                   (file-spans-packages file)))))
@@ -354,9 +354,9 @@ Return NIL if the place of the list is unknown."
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "LOADED and READ are FILE-SPANS structures of one file. FORM is the number of a top-level form.
-Return NIL if LOADED and READ have different lists in this form, else true. If LOADED was made by
-reading the file again, LOADED may have only the first lists of the form."
+  "Return true if LOADED and READ, FILE-SPANS structures of one file, have the same lists in the
+top-level form with number FORM, as far as known. If LOADED comes from reading the file again, it
+may have only the first lists of the form."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)
@@ -364,9 +364,9 @@ reading the file again, LOADED may have only the first lists of the form."
                 (list nil (and (file-spans-offsets loaded) (length known)))))))
 
 (defun span-of (file form number offsets)
-  "Return a list (START END) for the list with NUMBER in top-level form FORM, a number, of FILE, a
-FILE-SPANS structure or NIL. Return NIL if it is unknown, or if FILE has other octet offsets for
-FORM and the next form than OFFSETS, those recorded by SBCL."
+  "Return a list (START END) for the list with NUMBER in the top-level form with number FORM of
+FILE, a FILE-SPANS structure or NIL. Return NIL if it is unknown. Also return NIL if the offset of
+this form or the next differs between FILE and OFFSETS, the octet offsets that SBCL recorded."
   (let ((span (list-span (form-spans file form) number))
         (read (and file (file-spans-offsets file))))
     (flet ((same-p (form)
@@ -376,10 +376,10 @@ FORM and the next form than OFFSETS, those recorded by SBCL."
       (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)
-  "FORM is the number of a top-level form of the file PATH, which was compiled at DATE. Return a
-plist of JSON members with the place of the list with NUMBER in this form. The plist is NIL if
-NUMBER stands for the whole form, and has \"inside\" if the place is unknown. OFFSETS are SBCL's
-octet offsets of the forms."
+  "Return a plist of JSON members with the place of the list with NUMBER in the top-level form with
+number FORM. The form is in the file PATH, whose write date was DATE when it was compiled. Return
+NIL if NUMBER is 0, the whole form. The only member is \"inside\" if the place is unknown. OFFSETS
+are SBCL's octet offsets of the forms."
   (when (and form number (plusp number))
     (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -6,12 +6,13 @@
 
 ;;; Jobs
 
-(defparameter *glance-frames* 5 "The number of frames of a running job that are shown at most.")
+(defparameter *glance-frames* 5 "The largest number of frames of a running job that are shown.")
 (defparameter *glance-seconds* 0.03
-  "The number of seconds that the reader thread waits at most for jobs to record their frames.")
+  "The largest number of seconds for which the reader thread waits until jobs have recorded their
+frames.")
 
 (defun job-file (job)
-  "Return the native name of the file that JOB is compiling or loading, or NIL."
+  "Return the native name of the file that JOB is compiling or loading, or NIL if there is none."
   (flet ((value (symbol)
            (and (job-thread job)
                 (handler-case (sb-thread:symbol-value-in-thread symbol (job-thread job))
@@ -20,8 +21,8 @@
       (and (pathnamep file) (native-name file)))))
 
 (defun last-line (capture)
-  "Return the end of the last non-blank line in CAPTURE, or NIL. A carriage return begins a line
-too, since programs use it to overwrite one."
+  "Return the last non-blank line in CAPTURE, or its last 100 characters, or NIL if there is none. A
+carriage return begins a line too, because programs use it to overwrite a line."
   (let* ((breaks '(#\Newline #\Return))
          (kept (sb-thread:with-recursive-lock ((capture-lock capture) :timeout 0.01)
                  (let ((tail (tail-string capture)))
@@ -44,7 +45,8 @@ too, since programs use it to overwrite one."
    "Milliseconds of garbage collection while the job ran."))
 
 (defun job-state (job)
-  "Return a property list of JSON members that describe the state of JOB."
+  "Return a plist of JSON members that describe the state of JOB: its output, its file and the time
+of garbage collections."
   (let* ((output (job-output job)) (total (+ (capture-taken output) (capture-total output))))
     (list "characters" total
           "lastLine" (and (plusp total) (last-line output))
@@ -59,25 +61,25 @@ too, since programs use it to overwrite one."
 ;;; Frames of running jobs
 
 (defparameter *glance-stack* 200000
-  "The number of octets of the stack that must be free for a thread to look at its frames. About
-half of them are the guard pages at the end of the stack.")
+  "The number of octets of the stack that must be free for a thread to examine its frames. The guard
+pages at the end of the stack take about half of them.")
 
 (defun stack-space-p ()
-  "Return true if this thread has enough free stack to look at its frames. This matters after the
-stack was exhausted: until the stack is unwound, its end must not be reached again."
+  "Return true if this thread has enough free stack to examine its frames. After the stack was
+exhausted, the thread must not reach its end again before it is unwound."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 
 (defun glance-data ()
-  "Return a list of the newest calls of user code on the stack of this thread, as strings that are
-printed without user code."
+  "Return a list of texts for the newest calls of user code on the stack of this thread. Print them
+without running user code."
   (loop with *may-read-spans* = nil
         for call in (page (remove-if #'folded-p (calls-on-stack)) 0 *glance-frames*)
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
 
 (defun glance (job done)
   "Record the frames of JOB in its slot GLANCE, and signal DONE, a semaphore, even after a throw.
-Call this in the thread of JOB."
+The thread of JOB calls this."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (stack-space-p)))
@@ -86,8 +88,8 @@ Call this in the thread of JOB."
       (sb-thread:signal-semaphore done))))
 
 (defun glance-at (jobs)
-  "Have each of JOBS record its frames in its slot GLANCE, and wait at most *GLANCE-SECONDS* for
-all. Do not ask a job that has not yet answered an earlier request."
+  "Make each job in the list JOBS record its frames in its slot GLANCE, and wait for all of them, at
+most *GLANCE-SECONDS*. Skip a job that has not yet recorded its frames for an earlier call."
   (let ((done (sb-thread:make-semaphore :name "live-lisp glance")) (asked 0))
     (dolist (job jobs)
       (when (and (job-interruptible job) (not (eq (job-glance job) :asked)))
@@ -103,19 +105,19 @@ all. Do not ask a job that has not yet answered an earlier request."
 ;;; The image
 
 (defun unanswered-jobs ()
-  "Return the running jobs."
+  "Return a list of the jobs in **JOBS**, which are the running jobs."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs** collect job)))
 
 (defun short-thread-name (thread)
-  "Return the name of THREAD in at most 60 characters."
+  "Return the name of THREAD on one line of about 60 characters."
   (let ((name (sb-thread:thread-name thread)))
     (cond ((not (stringp name)) "(no name)")
           ((> (length name) 60) (concatenate 'string (on-one-line (subseq name 0 60)) "..."))
           (t (on-one-line name)))))
 
 (defun program-threads (threads)
-  "Return a list of those of THREADS that the program has made."
+  "Return a list of the threads among THREADS that the program has made."
   (remove-if (lambda (thread)
                (let ((name (sb-thread:thread-name thread)))
                  (or (eq thread (sb-thread:main-thread))
@@ -149,13 +151,14 @@ all. Do not ask a job that has not yet answered an earlier request."
   (jobs (list agent-job) :optional) (others (list others-job) :optional))
 
 (defun job-data (job)
-  "Return a plist of JSON members about JOB, a running job: its state, and the frames in its slot
-GLANCE."
+  "Return a plist of JSON members about JOB, a running job: its state, and the frames that its slot
+GLANCE contains."
   (let ((glance (job-glance job)))
     (list* "frames" (and (listp glance) glance) (job-state job))))
 
 (defun others-data (jobs)
-  "Return a list of JSON objects about those of JOBS that other servers wait for."
+  "Return a list of JSON objects about the jobs among JOBS that are of other sessions and not
+answered."
   (loop for job in (sort (remove *session* jobs :key #'job-session) #'< :key #'job-made)
         unless (job-answered job)
           collect (make-json-object
@@ -190,13 +193,13 @@ their frames, and those of other servers."
 ;;; The CPU time of a thread
 
 (defun first-line-of (path)
-  "Return the first line of the file PATH, or NIL."
+  "Return the first line of the file PATH, or NIL if it cannot be read."
   (nil-if-unreadable (with-open-file (in path) (read-line in))))
 
 (defun spent (thread)
-  "Return three values: the milliseconds that THREAD has run, the milliseconds that it has waited
-for a CPU, and true if it runs or waits for a CPU now. Return NIL if the system does not provide
-these data. A thread that seems stuck may only lack CPU time."
+  "Return three values: the milliseconds for which THREAD has run, the milliseconds for which it has
+waited for a CPU, and true if it is running or waiting for a CPU now. Return NIL if the system does
+not report these. A thread that seems to hang may only lack CPU time."
   (let* ((folder (thread-folder thread))
          (times (first-line-of (concatenate 'string folder "schedstat")))
          (state (first-line-of (concatenate 'string folder "stat"))))

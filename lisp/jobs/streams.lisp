@@ -6,11 +6,11 @@
   "The external format of the standard streams of a fresh SBCL.")
 
 (sb-ext:defglobal **input** nil
-  "A stream for characters and octets that is at its end, or NIL before the first job.")
+  "An input stream for characters and octets that is at its end, or NIL before the first job.")
 
 (defun ended-input ()
-  "Return an input stream that is at its end, so that nothing is read from the standard input of the
-process. If the program has closed the last such stream, make a new one."
+  "Return an input stream that is at its end, so that a job reads nothing from the standard input of
+the process. Make a new one if the program has closed the last one."
   ;; LOAD-TIME-VALUE fetches SBCL's functions when the agent is loaded, because a program can
   ;; redefine them later.
   (let ((input **input**))
@@ -22,9 +22,9 @@ process. If the program has closed the last such stream, make a new one."
                                  :external-format **stream-format**)))))
 
 (defun format-of-stream (function &rest arguments)
-  "Hook: call FUNCTION, which returns the external format of a stream, with ARGUMENTS. A stream that
-writes to a capture has no external format. For such a stream, return the format of the standard
-output of a fresh SBCL."
+  "Hook: FUNCTION is the original STREAM-EXTERNAL-FORMAT. Call it with ARGUMENTS. A stream that
+writes to a capture has no external format. For such a stream, return the format that standard
+output has in a fresh SBCL."
   (if (and arguments (captured-p (first arguments)))
       **stream-format**
       (apply function arguments)))
@@ -37,9 +37,9 @@ jobs."
   (install-hooks 'format-of-stream))
 
 (defmacro with-job-streams ((capture) &body body)
-  "Evaluate BODY with output streams that write to CAPTURE, and input streams at their end. In an
-image that the server did not start, bind SBCL's own streams, such as SB-SYS:*STDIN*, too, so that
-BODY does not use the terminal of a person."
+  "Evaluate BODY with standard output streams that write to CAPTURE, and standard input streams at
+their end. In an image that somebody else runs, also bind SBCL's own streams, such as
+SB-SYS:*STDIN*, so that BODY does not use the terminal of the person."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
     ;; LOAD-TIME-VALUE is used for the reason in ENDED-INPUT. The job cannot be interrupted here
     ;; yet.

@@ -5,11 +5,11 @@
 
 (defparameter *style-variables*
   (set-difference *session-variables* '(*package* *random-state* * ** *** + ++ +++ / // /// -))
-  "The *SESSION-VARIABLES* that control reading and printing.")
+  "A list of those *SESSION-VARIABLES* that control reading and printing.")
 
 (defun fresh-value (symbol first)
-  "Return the value of SYMBOL, a session variable, in a fresh SBCL: FIRST, its value at the start of
-the session or, for an object that code can modify, a new object."
+  "Return the value that SYMBOL, a session variable, has in a fresh SBCL. This is FIRST, its value
+at the start of the session, or a new object if code can modify the object."
   (case symbol
     (*readtable* (copy-readtable nil))
     (*print-pprint-dispatch* (copy-pprint-dispatch nil))
@@ -17,14 +17,14 @@ the session or, for an object that code can modify, a new object."
     (t first)))
 
 (defun call-in-fresh-session (function)
-  "Call FUNCTION with the session's variables bound to their values in a fresh SBCL. Changes of them
-are lost."
+  "Call FUNCTION with the session variables bound to their values in a fresh SBCL. Changes that
+FUNCTION makes to them are lost."
   (with-session-variables (mapcar #'fresh-value *session-variables* (session-first *session*))
     (funcall function)))
 
 (defun call-in-session-copy (function)
-  "Call FUNCTION with the session's variables bound to their values in the session. Changes of them
-are lost."
+  "Call FUNCTION with the session variables bound to their values in the session. Changes that
+FUNCTION makes to them are lost."
   (with-session-variables (sb-thread:with-mutex (**session-lock**)
                             (copy-list (session-values *session*)))
     (funcall function)))
@@ -49,8 +49,8 @@ are lost."
 
 (defun styles ()
   "Return a list of (VARIABLE VALUE) lists for the session's settings for reading and printing that
-differ from a fresh SBCL's. For a readtable, VALUE is text. This function must be fast, since every
-call uses it."
+differ from those of a fresh SBCL. For *READTABLE*, VALUE is a text. This must be fast, because
+every call uses it."
   (loop for symbol in *session-variables*
         for first in (session-first *session*)
         for value in (session-values *session*)
@@ -67,8 +67,8 @@ call uses it."
         when differs collect differs))
 
 (defun style-data (style)
-  "Return STYLE, an element of STYLES, as a JSON object with the name and the value of the
-variable."
+  "Return a JSON object with the name and the value of the variable in STYLE, a (VARIABLE VALUE)
+list from STYLES."
   (destructuring-bind (symbol value) style
     (object "name" (symbol-name symbol)
             "value" (if (eq symbol '*readtable*)
@@ -76,8 +76,8 @@ variable."
                         (printing-plainly (print-safely 100 value))))))
 
 (defun style-members ()
-  "Return a plist with \"styles\": the settings from STYLES that the last answer did not have.
-Return NIL if there are none."
+  "Return a plist of answer members with \"styles\": the settings from STYLES that no earlier answer
+contained with the same value. Return NIL if there are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**)
          (styles (styles)) (reported (session-reported *session*)))
     (unless (equal styles reported)

@@ -6,24 +6,28 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **make-thread** 'sb-thread:make-thread
-  "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
+  "The function, or its name, that makes the thread of a job. It takes the arguments of
+SB-THREAD:MAKE-THREAD.")
 
 (defstruct (spare (:constructor make-spare ()))
   "A thread that is ready to run a job. THREAD waits for the semaphore GATE, then calls RUN-LAST
-with JOB and FUNCTION. JOB is :BEGINS until the thread waits, then NIL, then a job, or :GONE if the
-thread must not run one any more."
+with JOB and FUNCTION. JOB is :BEGINS until the thread waits, NIL while it waits, then the job. It
+is :GONE if the thread must not run a job any more."
   (gate (sb-thread:make-semaphore :name "live-lisp spare")) thread (job :begins) (function nil))
 
-(sb-ext:defglobal **spare** nil "The SPARE that is ready for the next job, or NIL.")
+(sb-ext:defglobal **spare** nil
+  "The SPARE structure of the thread that is ready for the next job, or NIL.")
 
 (sb-ext:defglobal **spare-maker** (constantly nil)
-  "A function without parameters that a thread calls after its job to make the next spare thread:
-KEEP-SPARE, once this file is loaded.")
+  "A function without parameters that makes the next spare thread. A thread calls it after its job.
+This file sets it to KEEP-SPARE.")
 
 (defun run-last (job function)
-  "Call RUN-JOB with JOB and FUNCTION. Then reset the floating-point modes, which JOB may have set
-and a new thread would inherit, and make the spare thread of a later job."
-  ;; The code that made this thread may record it in JOB only later.
+  "Call RUN-JOB with JOB and FUNCTION, as the last work of this thread. Then restore the
+floating-point modes, which a new thread inherits and JOB may have changed, and make the spare
+thread of a later job."
+  ;; Record the thread here, because the thread that made this one may record it only after the job
+  ;; has begun.
   (setf (job-thread job) sb-thread:*current-thread*)
   (let ((modes (float-modes)))
     (unwind-protect (run-job job function)
@@ -32,7 +36,7 @@ and a new thread would inherit, and make the spare thread of a later job."
 
 (defun run-in-new-thread (job function)
   "Make a thread that calls RUN-LAST with JOB and FUNCTION. If the system cannot make a thread,
-answer JOB with the error."
+answer the request of JOB with the error."
   (handler-case
       (setf (job-thread job)
             (funcall **make-thread** (lambda () (as-agent-thread (run-last job function)))
@@ -59,8 +63,8 @@ answer JOB with the error."
   "True in an image that the server started, once the guards of the image are installed.")
 
 (sb-ext:defglobal **making-spare** (sb-thread:make-mutex :name "live-lisp making")
-  "The mutex that a thread holds while it makes a spare. An exit, which ends all threads, must wait
-for this lock: a thread that is making another one cannot be ended.")
+  "The mutex that a thread holds while it makes a spare thread. An exit ends all threads, and must
+wait for this mutex first, because a thread that is making another one cannot be ended.")
 
 (defun spare-thread-p (thread)
   "Return true if THREAD is the spare thread."
@@ -68,8 +72,8 @@ for this lock: a thread that is making another one cannot be ended.")
     (and spare (eq thread (spare-thread spare)))))
 
 (defun run-spare (spare)
-  "Wait until SPARE gets a job, and run that job. The thread of SPARE runs this function. If that
-thread is ended before the job begins, run the job in another thread."
+  "Wait until SPARE, a SPARE structure, gets a job, and run the job. The thread of SPARE calls this.
+If the thread is ended before the job begins, run the job in another thread."
   (sb-sys:without-interrupts
     (unwind-protect
          (sb-sys:with-local-interrupts
@@ -83,8 +87,8 @@ thread is ended before the job begins, run the job in another thread."
               (t (run-in-new-thread job (spare-function spare))))))))
 
 (defun hand-over (spare job function)
-  "Give JOB and FUNCTION, the function of the job, to the thread of SPARE. Return true, or NIL if
-this thread does not wait yet or has ended."
+  "Give JOB and FUNCTION, the function of the job, to the thread of SPARE, a SPARE structure. Return
+true, or NIL if the thread does not wait yet or has ended."
   (let ((thread (spare-thread spare)))
     (setf (spare-function spare) function
           (job-thread job) thread)
@@ -96,8 +100,8 @@ this thread does not wait yet or has ended."
       taken)))
 
 (defun keep-spare ()
-  "Make a spare thread for the next job unless there is one. If that fails, the next job gets a new
-thread."
+  "Make a spare thread for the next job unless there is one already. If that fails, the next job
+gets a new thread."
   (when **keeps-spare**
     (sb-thread:with-recursive-lock (**making-spare**)
       (unless (or **spare** (exiting-p))
@@ -118,13 +122,14 @@ thread."
       (sb-thread:join-thread (spare-thread spare) :default nil :timeout 1))))
 
 (defun take-spare ()
-  "Return **SPARE**, or NIL, and set **SPARE** to NIL, so that no other job takes the same spare."
+  "Set **SPARE** to NIL and return its former value, in one atomic step, so that no other job takes
+the same spare thread."
   (loop for spare = **spare**
         when (eq spare (sb-ext:compare-and-swap (symbol-value '**spare**) spare nil)) return spare))
 
 (defun start-job (id operation function)
-  "Start a job for the request ID of OPERATION. The job calls FUNCTION, which returns a property
-list of answer members."
+  "Start a job for the request with the id ID of the operation OPERATION, a name. The job calls
+FUNCTION, which returns a plist of answer members."
   (let ((job (make-job id operation)) (spare (take-spare)))
     (setf **jobs-begun** (logand (1+ **jobs-begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)
@@ -134,7 +139,7 @@ list of answer members."
 ;;; Other jobs
 
 (defun alone-p ()
-  "Return true if no other job runs than the job of this thread."
+  "Return true if no job is running except the job of this thread."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           always (or (eq job *job*) (job-answered job)))))
@@ -142,7 +147,7 @@ list of answer members."
 ;;; Threads that other threads end, and threads that end without being unwound
 
 (defun note-ender (thread)
-  "Record that this thread ends THREAD, if THREAD runs a job and is not this thread."
+  "Record that this thread ends THREAD, if THREAD is another thread and runs a job."
   (unless (eq thread sb-thread:*current-thread*)
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -150,17 +155,18 @@ list of answer members."
               do (setf (job-ender job) (current-thread-name))))))
 
 (defun thread-folder (thread)
-  "Return the path of the folder in /proc in which Linux describes THREAD."
+  "Return the path of the folder below /proc in which Linux describes THREAD."
   (concatenate 'string "/proc/self/task/" (decimal-digits (thread-number thread)) "/"))
 
 (defun file-exists-p (path)
-  "Return true if the file PATH exists. No file is opened."
+  "Return true if the file PATH exists. Do not open it."
   (zerop (sb-alien:alien-funcall
           (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int))
           path 0)))
 
 (defun thread-vanished-p (thread)
-  "Return true if THREAD has ended without being unwound, so that SBCL still considers it alive."
+  "Return true if THREAD has ended without unwinding its stack, as by pthread_exit. SBCL still
+considers such a thread alive."
   (and (plusp (thread-number thread))
        (not (file-exists-p (thread-folder thread)))
        ;; Without this folder, the system lists no threads at all, and then a missing folder of a
@@ -168,9 +174,9 @@ list of answer members."
        (file-exists-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
-  "Call END-JOB for the jobs whose threads have ended without this call. Signal an error if a thread
-has ended without being unwound: the garbage collector waits for such a thread forever, so the image
-is lost."
+  "Call END-JOB for the jobs whose threads have ended without calling it. Signal an error if a
+thread has ended without unwinding its stack: the garbage collector waits for such a thread forever,
+so the image is lost."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           for thread = (job-thread job)

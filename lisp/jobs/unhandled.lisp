@@ -7,14 +7,14 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **heap-exhausting-threads** '()
-  "A list of threads without a job that exhausted the heap. Garbage is collected before the next
-job.")
+  "A list of threads without a job in which the heap was exhausted. The agent collects their garbage
+before the next job.")
 
 ;;; Ending a job or a thread
 
 (defun condition-members (condition &rest calls)
-  "Pass CONDITION to *ERROR-KEEPER*, and return a plist of answer members about CONDITION. CALLS are
-the values of CALLS-ON-STACK from when CONDITION was signalled. If CALLS are absent, the frames of
+  "Return a plist of answer members about CONDITION, and pass CONDITION to *ERROR-KEEPER*. CALLS are
+the values that CALLS-ON-STACK had when CONDITION was signalled. Without CALLS, the frames of
 CONDITION must still be on the stack."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
@@ -24,7 +24,7 @@ CONDITION must still be on the stack."
 
 (defun leave-by-condition (job condition)
   "Throw a plist of answer members about CONDITION to the end of JOB. If the stack is exhausted,
-throw a function that returns the plist instead: it is called when the stack is unwound."
+throw a function that returns the plist. It is called after the stack is unwound."
   (throw job
     (cond ((job-looking job)
            (list "condition"
@@ -39,8 +39,8 @@ throw a function that returns the plist instead: it is called when the stack is 
              (looking (job) (condition-members condition)))))))
 
 (defun unless-broken (value function)
-  "Call FUNCTION and return its value. If FUNCTION signals an error or enters the debugger, return
-VALUE."
+  "Call FUNCTION, without arguments, and return its value. Return VALUE if FUNCTION signals an error
+or enters the debugger."
   (catch 'broken
     (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
                                            (declare (ignore failure hook))
@@ -50,7 +50,7 @@ VALUE."
 
 (defun end-thread (condition)
   "End this thread, which has no job, because nothing has handled CONDITION. Keep CONDITION as an
-error, and print a message about it."
+error of the session, and print a message about it."
   (let ((name (current-thread-name)))
     (unless-broken nil (lambda ()
                          (unless (typep condition 'storage-condition)
@@ -67,8 +67,8 @@ error, and print a message about it."
   (leave-thread))
 
 (defun fail-job (job condition)
-  "Answer JOB with a fault, and end its thread. Call this for a CONDITION in the agent's own code,
-which shows that the agent is broken. The server then replaces the image."
+  "Answer the request of JOB with a fault, and end its thread. CONDITION was signalled in the
+agent's own code, so the agent is broken, and the server replaces the image."
   (unless (shiftf (job-answered job) t)
     (let ((*channel* (job-channel job)))
       (send (object "id" (job-id job) "fault" (report-text 500 condition)))))
@@ -77,14 +77,14 @@ which shows that the agent is broken. The server then replaces the image."
 ;;; The debugger hook
 
 (defun damage-p (condition)
-  "Return true if CONDITION is that a function or variable of the agent is undefined, because
-evaluated code has removed it."
+  "Return true if CONDITION is an error that a function or variable of the agent is undefined or
+unbound. Evaluated code has then removed it."
   (and (typep condition 'cell-error)
        (agent-name-p (part-of-condition #'cell-error-name condition))))
 
 (defun job-to-begin ()
-  "Return the job for which this thread was made if its function has not been called yet, else NIL.
-A condition signalled so early is a failure of the agent."
+  "Return the job for which this thread was made, if the function of the job has not been called
+yet. Otherwise return NIL. A condition signalled so early is a failure of the agent."
   (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -96,16 +96,16 @@ A condition signalled so early is a failure of the agent."
               return job))))
 
 (defun leave-broken (condition)
-  "End the job or the thread in which CONDITION was signalled. Call this when the debugger hook
-itself has failed for CONDITION."
+  "End the job or the thread in which CONDITION was signalled, because the debugger hook itself has
+failed for CONDITION."
   (cond ((null *job*) (leave-thread))
         ((job-interruptible *job*) (leave-by-condition *job* condition))
         (t (fail-job *job* condition))))
 
 (defun call-as-debugger (condition hook function)
-  "FUNCTION is part of the debugger hook HOOK. Call FUNCTION for CONDITION. SBCL binds the variable
-of the hook to NIL, so that after an error in FUNCTION SBCL's debugger would wait for input. So bind
-the variable again, and bind *BREAK-ON-SIGNALS* to NIL."
+  "Call FUNCTION, a part of the debugger hook HOOK, for CONDITION. SBCL has bound
+*INVOKE-DEBUGGER-HOOK* to NIL, so its debugger would wait for input after an error in FUNCTION. So
+bind this variable to a function that ends the job, and *BREAK-ON-SIGNALS* to NIL."
   (let ((*program-breaks* *break-on-signals*)
         (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
@@ -115,9 +115,9 @@ the variable again, and bind *BREAK-ON-SIGNALS* to NIL."
     (funcall function)))
 
 (defun go-on-otherwise (condition)
-  "Try to continue a job after CONDITION, which nothing has handled: have ASDF try again, load the
-library manager, invoke one of *CHOSEN-RESTARTS*, or hold the error, which stops this thread for
-debugging. Return if none of these is possible."
+  "Try to continue the job of this thread after CONDITION, which nothing has handled: let ASDF try
+again, load the library manager, invoke one of *CHOSEN-RESTARTS*, or hold the error, which stops
+this thread for debugging. Return if none of these is possible."
   (retry-replaced condition)
   (retry-with-libraries condition)
   (load-manager-for-file condition)
@@ -125,8 +125,8 @@ debugging. Return if none of these is possible."
   (when *hold-seconds* (setf (job-unheld *job*) (funcall **hold-function** condition *job*))))
 
 (defun answer-condition (condition)
-  "End the job or thread in which CONDITION was signalled and not handled. Describe CONDITION in the
-answer of the job or, in a thread without a job, in a printed message."
+  "End the job or thread in which CONDITION was signalled and not handled. The answer of the job
+describes CONDITION. In a thread without a job, print a message instead."
   ;; FORMAT uses *PRINT-PPRINT-DISPATCH* even for strings, and the program may have set it.
   (let ((*print-pprint-dispatch* **pretty-printers**))
     (cond ((null *job*)
@@ -138,9 +138,9 @@ answer of the job or, in a thread without a job, in a printed message."
           (t (fail-job *job* condition)))))
 
 (defun programs-hook ()
-  "Return the value of *DEBUGGER-HOOK* if the program may have set it. In an image that the server
-did not start, return NIL for the global value, since that opens the debugger of a person, as SLIME
-does."
+  "Return the value of *DEBUGGER-HOOK* if the program may have set it. Return NIL for the global
+value in an image that somebody else runs: a hook such as that of SLIME opens the person's
+debugger."
   (unless (and **attached**
                (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
     *debugger-hook*))
@@ -152,11 +152,11 @@ does."
 ;;; agent's handler of warnings, misses the program's handlers.
 
 (defvar *handlers-outside* '()
-  "SBCL's list of the handlers that were established before the agent's handler of warnings.")
+  "SBCL's list of the handlers that were established outside of the agent's handlers of warnings.")
 
 (defun signal-again-later (condition)
   "If CONDITION is a timeout that has missed the program's handlers, continue now, and signal it
-again in a millisecond."
+again after a millisecond."
   (let ((continue (and +handlers+
                        (typep condition 'sb-ext:timeout)
                        (tailp (symbol-value +handlers+) *handlers-outside*)
@@ -168,9 +168,9 @@ again in a millisecond."
       (invoke-restart continue))))
 
 (defun debugger-hook (condition hook)
-  "Call the program's *DEBUGGER-HOOK*, if any, with CONDITION. Then end the job or thread in which
-CONDITION was signalled. This function is the global value of *INVOKE-DEBUGGER-HOOK*. HOOK is the
-value when SBCL called it."
+  "Call the program's *DEBUGGER-HOOK*, if there is one, with CONDITION. Then end the job or thread
+in which CONDITION was signalled. This function is the global value of *INVOKE-DEBUGGER-HOOK*. HOOK
+is the value that the variable had when SBCL called this function."
   (signal-again-later condition)
   (call-as-debugger
    condition hook
@@ -188,9 +188,9 @@ value when SBCL called it."
      (answer-condition condition))))
 
 (defmacro as-agent-thread (&body body)
-  "Evaluate BODY, the work of a thread of the agent, so that an error ends the thread and opens no
-debugger. AS-AGENT-THREAD is a macro because in an image that the server did not start, any function
-of the agent can have been redefined."
+  "Evaluate BODY, the work of a thread of the agent. An error in it ends the thread, and opens no
+debugger. This is a macro because the user can redefine any function of the agent in an image that
+somebody else runs."
   `(let ((*debugger-hook* nil) (*break-on-signals* nil) (*macroexpand-hook* 'funcall)
          (sb-ext:*invoke-debugger-hook*
            (lambda (condition hook)

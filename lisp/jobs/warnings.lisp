@@ -12,33 +12,35 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *warning-limit* 40
-  "The maximum number of warnings of each severity that are kept. Others are only counted.")
+  "The largest number of warnings of each severity that are kept. Further warnings are only
+counted.")
 
 (defstruct (kept (:constructor make-kept (data call called undefined)))
   "A warning that is kept.
 DATA: the warning as a JSON object.
-CALL, CALLED: the call form that it is about, and the function that was called, or NIL.
-UNDEFINED: NIL, or a list of a kind, such as :FUNCTION, and a name that was undefined."
+CALL, CALLED: the call form that the warning is about, and the function that was called. Both are
+NIL if it is about no call.
+UNDEFINED: NIL, or a list (KIND NAME) for an undefined name. KIND is a keyword such as :FUNCTION."
   data call called undefined)
 
 (defstruct (remarks (:constructor make-remarks ()))
   "The warnings of a call.
-WARNINGS: KEPT structures, newest first.
-COUNT, NOTES, FILE-NOTES: the numbers of all warnings, of the compiler's notes among them, and of
-notes about files.
-KEYS: lists that identify the warnings, as KEPT-BEFORE-P takes them.
-REDEFINED: texts about redefinitions, newest first.
-LACKS-MANAGER: true if a file names a library manager and none is set up."
+WARNINGS: a list of KEPT structures, newest first.
+COUNT, NOTES, FILE-NOTES: the numbers of all warnings, of the compiler notes among them, and of the
+compiler notes about files.
+KEYS: a list of the keys of the warnings, lists that KEPT-BEFORE-P describes.
+REDEFINED: a list of texts about redefinitions, newest first.
+LACKS-MANAGER: true if a file uses a package of a library manager and the user has none."
   (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (redefined '()) (lacks-manager nil))
 
-(defvar *remarks* (make-remarks) "The REMARKS of this call.")
+(defvar *remarks* (make-remarks) "The REMARKS structure of the current call.")
 (defvar *form-number* nil "The number of the form being evaluated, counted from 1.")
 
 ;;; The place and the text of a warning
 
 (defun severity (condition)
-  "Return the severity of CONDITION: \"warning\", \"undefined\", \"style-warning\" or \"note\".
-\"undefined\" stands for a style warning about an undefined name."
+  "Return the severity of CONDITION, a string: \"warning\", \"undefined\" for a style warning about
+an undefined name, \"style-warning\", or \"note\"."
   (typecase condition
     (style-warning
      (if (starts-p (warning-text condition) "undefined ") "undefined" "style-warning"))
@@ -46,14 +48,15 @@ LACKS-MANAGER: true if a file names a library manager and none is set up."
     (t "note")))
 
 (defun compiling-file ()
-  "Return the native name of the file being compiled, or else of the file being loaded, or NIL."
+  "Return the native name of the file being compiled or, if there is none, of the file being loaded,
+or NIL."
   (let ((path (or *compile-file-truename* *load-truename*)))
     (and path (native-name path))))
 
 (defun context-data ()
-  "Return five values about the present work of the compiler, or NIL for those unknown: the form,
-the list of definitions around it, the octet offset of its top-level form, the native truename of
-the file, and the form's offset in characters."
+  "Return five values about the form that the compiler is processing, each NIL if it is unknown: the
+form, the list of definitions around it, the octet offset of its top-level form, the native truename
+of the file, and the offset of the form in characters."
   (let ((context (nil-if-unknown (error-context nil))))
     (when context
       (let* ((name (context-file context))
@@ -66,20 +69,20 @@ the file, and the form's offset in characters."
                 (and file (nil-if-unknown (context-start context file))))))))
 
 (defun context-start (context file)
-  "Return the offset in characters at which the form of CONTEXT begins in FILE, a native truename.
-Return NIL if this offset is unknown."
+  "Return the offset in characters at which the form of CONTEXT, an error context of the compiler,
+begins in FILE, a native truename. Return NIL if it is unknown."
   (let ((path (context-path context)))
     (first (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
 (defun definition-text (context)
-  "Return the innermost definition in CONTEXT, a list of definitions from CONTEXT-DATA, as text.
-Return NIL if there is none, or only a PROGN."
+  "Return the last, innermost element of CONTEXT, a list of definitions such as ((DEFUN F)), as
+text. Return NIL if there is none, or if it is only a PROGN."
   (let ((form (first (last context))))
     (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
       (without-middle-digits (printing-plainly (print-safely 120 form "~{~A~^ ~}"))))))
 
 (defun reader-text (condition)
-  "Return the report of CONDITION, a condition from the reader, without the description of the
+  "Return the report of CONDITION, a condition from the reader, without the part that describes the
 stream."
   (typecase condition
     (end-of-file "the text ends inside this form")
@@ -94,9 +97,9 @@ stream."
     (t (report-text 500 condition))))
 
 (defun whole-definition-p (form context)
-  "Return true if FORM, the form of a warning, is the last definition in CONTEXT, or the lambda
-expression of this definition. CONTEXT is the list of definitions around FORM, such as ((DEFUN F)),
-from CONTEXT-DATA."
+  "Return true if FORM, the form of a warning, is the innermost definition around it, or the lambda
+expression of this definition. CONTEXT is a list of definitions, the innermost last, such as ((DEFUN
+F))."
   (let ((operator (and (consp form) (car form))) (definition (first (last context))))
     (and (symbolp operator)
          (or (eq operator +named-lambda+)
@@ -104,8 +107,8 @@ from CONTEXT-DATA."
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "Return text about the beginning of the unreadable form, or the place at which reading stopped,
-for CONDITION, that a file cannot be read. Return NIL if SBCL knows neither."
+  "Return a text with the line at which an unreadable form begins, or at which reading stopped.
+CONDITION, an UNREADABLE-FILE, reports the form. Return NIL if SBCL knows no line."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)
     (if line
@@ -115,8 +118,8 @@ for CONDITION, that a file cannot be read. Return NIL if SBCL knows neither."
             (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
 
 (defun warning-text (condition)
-  "Return the report of CONDITION as text. If a file could not be read, return the reader's report
-and the place."
+  "Return the report of CONDITION as text. For a file that could not be read, return the report of
+the reader and the line."
   (if (typep condition 'unreadable-file)
       (format nil "cannot be read: ~A~@[ (~A)~]"
               (reader-text (encapsulated-condition condition))
@@ -130,8 +133,8 @@ and the place."
 ;;; when the warnings are shown.
 
 (defun function-called (form)
-  "Return the global function that the form FORM calls, or NIL. Also return NIL for a function with
-a compiler macro, which may change the call."
+  "Return the global function that FORM calls, or NIL if it calls none. Also return NIL for a
+function with a compiler macro, because that may change the call."
   (let ((name (and (consp form) (proper-length form) (first form))))
     (and name
          (symbolp name)
@@ -142,7 +145,7 @@ a compiler macro, which may change the call."
          (plain-definition name))))
 
 (defun about-call-p (condition form)
-  "Return true if CONDITION is only about the call FORM, a list: a style warning whose format
+  "Return true if CONDITION is a style warning only about the call FORM, a list: its format
 arguments are integers, NIL or symbols from FORM."
   (and (typep condition '(and style-warning simple-condition))
        (let ((named (simple-condition-format-arguments condition)))
@@ -152,8 +155,8 @@ arguments are integers, NIL or symbols from FORM."
                                (and (symbolp each) (or (null each) (member each form)))))))))
 
 (defun call-text (form)
-  "Compile a copy of FORM, a call, with variables in place of all arguments but keywords. Return the
-text of the compiler's warning about this call, or NIL if there is none."
+  "Compile a copy of FORM, a call, with variables in place of all arguments except keywords. Return
+the text of the compiler's warning about the copy, or NIL if there is none."
   (let* ((text nil)
          (parameters '())
          (arguments (loop for each in (rest form)
@@ -170,8 +173,8 @@ text of the compiler's warning about this call, or NIL if there is none."
     text))
 
 (defun undefined-by (condition)
-  "Return a list (KIND NAME) if CONDITION is that an undefined name is used, else NIL. KIND is a
-keyword such as :FUNCTION."
+  "Return a list (KIND NAME) if CONDITION is a warning about an undefined name. KIND is :FUNCTION,
+:VARIABLE or :TYPE. Otherwise return NIL."
   (and (typep condition '(and warning simple-condition))
        (destructuring-bind (&optional kind name &rest more)
            (simple-condition-format-arguments condition)
@@ -181,24 +184,25 @@ keyword such as :FUNCTION."
               (list kind name)))))
 
 (defun defined-now-p (kind name)
-  "Return true if NAME is now defined as KIND: :FUNCTION, :VARIABLE or :TYPE."
+  "Return true if NAME is defined now. KIND says as what: :FUNCTION, :VARIABLE or :TYPE."
   (ecase kind
     (:function (and (typep name '(or symbol (cons (eql setf) (cons symbol null)))) (fboundp name)))
     (:variable (or (boundp name) (not (member (known :variable :kind name) '(:unknown nil)))))
     (:type (sb-ext:valid-type-specifier-p name))))
 
 (defun checked-call (warning form)
-  "Compile a call like FORM, which WARNING, a JSON object, is about, again. Return NIL if the
-compiler does not warn now, else a copy of WARNING with the text of the new warning."
+  "Compile a call like FORM again. WARNING is a JSON object for a warning about FORM. If the
+compiler no longer warns, return NIL. Otherwise return a copy of WARNING with the text of the new
+warning."
   (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
     (when text
       (setf (second (member "text" members :test #'equal)) text)
       (make-json-object members))))
 
 (defun warning-now (kept)
-  "Return the JSON object to show for KEPT, a warning from earlier in this call. Return NIL if KEPT
-reports a name as undefined that has been defined since. If KEPT is about a call of a function that
-was replaced since, return the result of CHECKED-CALL."
+  "Return the JSON object to show for KEPT, a KEPT structure. Return NIL if it is about an undefined
+name that is defined by now. If it is about a call of a function that was replaced since, return the
+result of CHECKED-CALL."
   (let ((data (kept-data kept)) (call (kept-call kept)))
     (cond ((and (kept-undefined kept) (apply #'defined-now-p (kept-undefined kept))) nil)
           ((or (null call) (eq (kept-called kept) (function-called call))) data)
@@ -208,19 +212,19 @@ was replaced since, return the result of CHECKED-CALL."
 
 (defparameter *against-before*
   "(This compares with what the image had before; in a fresh image there may be no such warning.)"
-  "The text below a warning that is about a difference from the former state of the image.")
+  "The text below a warning about a difference from the earlier state of the image.")
 
 (defun shown-warning-text (condition)
-  "Return the WARNING-TEXT of CONDITION, followed by *AGAINST-BEFORE* if CONDITION is about a
-difference from the former state of the image."
+  "Return the report of CONDITION as text. Add *AGAINST-BEFORE* if CONDITION is about a difference
+from the earlier state of the image."
   (format nil "~A~@[~%  ~A~]"
           (warning-text condition)
           (and (typep condition '(or other-proclamation other-package)) *against-before*)))
 
 (defun kept-before-p (key)
   "Return true if *REMARKS* has a warning with KEY, a list (SEVERITY TEXT FORM DEFINITION
-FORM-NUMBER). Without a form and definition, the other three parts must be equal: the load of a file
-repeats warnings of its compilation without a place."
+FORM-NUMBER). If FORM and DEFINITION are NIL, compare only the other three: loading a file repeats
+warnings of its compilation, but without a place."
   (destructuring-bind (severity text form definition number) key
     (find-if (lambda (other)
                (or (equal key other)
@@ -241,8 +245,8 @@ repeats warnings of its compilation without a place."
    "Index in the file, in characters, of the start of the innermost form that caused the warning."))
 
 (defun keep-warning (severity condition)
-  "Add CONDITION as a warning of SEVERITY, a string, to *REMARKS*, with the form that it is about.
-Ignore CONDITION if an equal warning satisfies KEPT-BEFORE-P."
+  "Add CONDITION to *REMARKS* as a warning of SEVERITY, a string, with the form that it is about.
+Skip CONDITION if *REMARKS* has an equal warning."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (shown-warning-text condition))
@@ -275,13 +279,13 @@ Ignore CONDITION if an equal warning satisfies KEPT-BEFORE-P."
                 (remarks-warnings *remarks*)))))))
 
 (defun keep-remark (condition)
-  "Add CONDITION, a warning or compiler note, to *REMARKS*. Redefinitions have a slot of their own,
-since the user meant to replace the definition."
+  "Add CONDITION, a warning or compiler note, to *REMARKS*. Store a redefinition in the slot
+REDEFINED, because the user meant to replace the definition."
   (cond ((asdf-remark-p condition))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
-        ;; A definition from the same place in the source, as of a file that is loaded again, is
-        ;; uninteresting.
+        ;; A definition from the same place in the source, for example from a file that is loaded
+        ;; again, is uninteresting.
         ((and (not (nil-if-program-fails (typep condition 'uninteresting-redefinition)))
               (< (length (remarks-redefined *remarks*)) *warning-limit*))
          (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=))))
@@ -289,20 +293,20 @@ since the user meant to replace the definition."
 ;;; Handling the conditions of a call
 
 (defvar *loads-in-spite* nil
-  "True while a tool compiles files that it will load even after warnings. Then COMPILE-FILE reports
-no failure.")
+  "True while a tool compiles files that it will load even if there are warnings. COMPILE-FILE then
+reports no failure.")
 
 (defun mark-compilation (&key failed)
-  "Have the COMPILE or COMPILE-FILE that runs in this thread return that it warned and, if FAILED is
-true, that it failed. SBCL records this by itself only when it prints the warning."
+  "Make the COMPILE or COMPILE-FILE that runs in this thread return that it had warnings and, if
+FAILED is true, that it failed. SBCL itself records this only when it prints the warning."
   (unless (and *loads-in-spite* *compile-file-truename*)
     (dolist (variable (list +warned+ (and failed +failed+)))
       (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
 
 (defun note-warning (condition)
-  "Handle CONDITION, a warning or a compiler note that would be printed to the output of this call:
-keep it, and continue without printing it."
-  ;; What SBCL itself muffles, it neither prints nor counts for the values of COMPILE.
+  "Handle CONDITION, a warning or compiler note that would be printed to the output of this call:
+keep it, and muffle it."
+  ;; SBCL neither prints a condition that it muffles itself nor counts it for the values of COMPILE.
   (when (and (captured-p *error-output*)
              (not (nil-if-program-fails (typep condition sb-ext:*muffled-warnings*))))
     (keep-remark condition)
@@ -312,9 +316,9 @@ keep it, and continue without printing it."
       (when restart (invoke-restart restart)))))
 
 (defun note-compiler-error (condition)
-  "Record CONDITION, an error that the compiler moves to run time, like a warning. For a file that
-it cannot read, COMPILE-FILE signals only such an error, so this function also loads the library
-manager if necessary and makes ASDF try again."
+  "Record CONDITION, an error that the compiler moves to run time, as a warning. If COMPILE-FILE
+cannot read a file, it signals only such an error. So load the library manager if the file needs it,
+and let ASDF try again."
   (let ((problem (encapsulated-condition condition)))
     (retry-with-libraries problem)
     (when (lacks-manager-p (unread-cause problem))
@@ -322,14 +326,14 @@ manager if necessary and makes ASDF try again."
     (when (captured-p *error-output*) (keep-warning "error" problem))))
 
 (defun call-with-quiet-compiler (function)
-  "Call FUNCTION, and muffle the compiler's notes. COMPILE-FILE and LOAD print no progress messages
-meanwhile."
+  "Call FUNCTION, and muffle the compiler's notes. Meanwhile COMPILE-FILE and LOAD print no progress
+messages."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 
 (defun call-in-unit (function)
-  "Call FUNCTION in one compilation unit. The unit itself prints nothing."
+  "Call FUNCTION in one compilation unit of its own. The unit prints nothing at its end."
   (let ((output *error-output*)
         (*error-output* (capturing (make-capture 0 0))))
     ;; Override an outer unit. An error can be held for debugging during this unit, and then another
@@ -341,7 +345,8 @@ meanwhile."
 
 (defun call-outside-units (function)
   "Call FUNCTION outside of all compilation units, so that the program's own units end as in a plain
-SBCL. But if *DEBUG-LEVEL* is set, call FUNCTION in a unit, since *DEBUG-LEVEL* needs a unit."
+SBCL. If *DEBUG-LEVEL* is set, call FUNCTION in a unit instead, because only a unit can set the
+level."
   (if (or *debug-level* (null +in-unit+))
       (call-in-unit function)
       (progv (list +in-unit+) '(nil)
@@ -349,7 +354,7 @@ SBCL. But if *DEBUG-LEVEL* is set, call FUNCTION in a unit, since *DEBUG-LEVEL* 
 
 (defun call-collecting-warnings (function &key together)
   "Call FUNCTION, and keep in *REMARKS* the warnings that would be printed to the output of this
-call. If TOGETHER is true, compile all in one compilation unit."
+call. If TOGETHER is true, compile everything in one compilation unit."
   (let ((*handlers-outside* (and +handlers+ (symbol-value +handlers+))))
     (agent-handler-bind ((warning #'note-warning)
                          (sb-ext:compiler-note #'note-warning)
@@ -360,8 +365,8 @@ call. If TOGETHER is true, compile all in one compilation unit."
         (if together (call-in-unit function) (call-outside-units function))))))
 
 (defun forget-undefined ()
-  "Remove the kept warnings about undefined names. Call this when an error has ended the call, since
-the error says which of the names matters."
+  "Remove the warnings about undefined names from *REMARKS*. The caller calls this after an error
+has ended the call, because the error names the undefined name that matters."
   (let ((left (remove-if #'kept-undefined (remarks-warnings *remarks*))))
     (decf (remarks-count *remarks*) (- (length (remarks-warnings *remarks*)) (length left)))
     (setf (remarks-warnings *remarks*) left)))
@@ -385,7 +390,7 @@ the error says which of the names matters."
    they have changed."))
 
 (defun warning-members ()
-  "Return a property list of answer members about the warnings of this call."
+  "Return a plist of answer members about the warnings of this call."
   (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
          (count (- (remarks-count *remarks*)
                    (- (length (remarks-warnings *remarks*)) (length warnings)))))

@@ -4,12 +4,12 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defvar *steps* 0
-  "The number of parts of a form that may still be examined. This limits the time, even for circular
-forms.")
+  "The number of parts of a form that may still be examined. It limits the time that a large or
+circular form takes.")
 
 (defparameter *setters*
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
-  "Operators that change a place.")
+  "A list of the operators that assign a value to a place.")
 
 (defun elements (list)
   "Return a list of the first 1,000 elements of LIST, which may be circular or dotted."
@@ -19,8 +19,8 @@ forms.")
         collect (car rest)))
 
 (defun variables-in (tree)
-  "Return a list of the user's global variables in TREE, a tree of conses. Leave out quoted data,
-except in (SYMBOL-VALUE 'NAME)."
+  "Return a list of the user's global variables that occur in TREE, a tree of conses. Skip quoted
+data, except in (SYMBOL-VALUE 'NAME)."
   (cond ((minusp (decf *steps*)) '())
         ((and (consp tree) (eq (car tree) 'symbol-value) (consp (cdr tree)) (literal (cadr tree)))
          (variables-in (literal (cadr tree))))
@@ -44,15 +44,16 @@ except in (SYMBOL-VALUE 'NAME)."
 
 (defun bound-by (form)
   "Return a list of the variables that FORM binds around its body, if FORM is a LET, LET* or
-MULTIPLE-VALUE-BIND. Setting them in the body does not change their global values."
+MULTIPLE-VALUE-BIND form. An assignment to them in the body does not change their global values."
   (case (car form)
     ((let let*)
      (loop for each in (elements (second form)) collect (if (consp each) (car each) each)))
     (multiple-value-bind (elements (second form)))))
 
 (defun within-parts (function form)
-  "Return a list of the symbols in the lists that FUNCTION returns for the elements of FORM, a list.
-For elements in the body of a form that binds variables, leave out these variables."
+  "Call FUNCTION, which returns a list of symbols, with each element of FORM, a list. Return a list
+of all these symbols. For the elements in the body of a form that binds variables, leave out the
+bound variables."
   (loop with bound = (bound-by form)
         for part in (elements form)
         for index from 0
@@ -62,23 +63,23 @@ For elements in the body of a form that binds variables, leave out these variabl
                   symbols)))
 
 (defun set-variables (form)
-  "Return a list, with duplicates, of the user's global variables that FORM sets by one of
-*SETTERS*. Macros are not expanded, so only assignments written in FORM itself are found."
+  "Return a list, with duplicates, of the user's global variables that FORM assigns by calls of
+*SETTERS*. Macros are not expanded, so assignments in their expansions are not found."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
            (within-parts #'set-variables form))))
 
 (defun defining-call-p (form)
-  "Return true if FORM, a list, is a call of a macro whose name begins with DEF."
+  "Return true if FORM, a list, calls a macro whose name begins with DEF."
   (and (symbolp (car form))
        (macro-function (car form))
        (starts-p (symbol-name (car form)) "DEF")))
 
 (defun assigned-variables (form anywhere)
-  "Return a list, with duplicates, of the symbols that FORM certainly sets: by a call of one of
-*SETTERS*, or a PROGN of such calls. If ANYWHERE is true, add symbols that such calls inside FORM
-may set, which can be local variables."
+  "Return a list, with duplicates, of the symbols that FORM certainly assigns: in a call of one of
+*SETTERS*, or in a PROGN of such calls. If ANYWHERE is true, include symbols that such calls
+elsewhere in FORM may assign, which can be local variables."
   (cond ((or (atom form) (eq (car form) 'quote) (minusp (decf *steps*))) '())
         ((member (car form) *setters* :test #'eq)
          (loop for place in (places-set form)
@@ -90,8 +91,8 @@ may set, which can be local variables."
          (within-parts (lambda (part) (assigned-variables part anywhere)) form))))
 
 (defun note-set-by (form)
-  "Record that FORM, which was evaluated to its end, has set, or may have set, global variables of
-the user."
+  "Record the global variables of the user that FORM, which has returned, has assigned or may have
+assigned."
   (let ((*steps* 1000))
     (mapc #'note-set (assigned-variables form nil))
     (dolist (symbol (assigned-variables form t))
@@ -99,11 +100,12 @@ the user."
         (record-evaluated symbol :value)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
-  "Defining operators that evaluate their third element, the form for the value, at once.")
+  "A list of the defining operators that evaluate their third element, the form for the value, at
+once.")
 
 (defun variables-read (form)
-  "Return a list, with duplicates, of the user's global variables that evaluating FORM reads. Leave
-out the bodies of functions and macros that FORM defines."
+  "Return a list, with duplicates, of the user's global variables that the evaluation of FORM reads.
+Skip the bodies of functions and macros that FORM defines."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
         ((member (car form) '(quote function lambda declare)) '())
@@ -115,14 +117,14 @@ out the bodies of functions and macros that FORM defines."
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
-  "Return a list of texts, without duplicates: the names of the user's global variables that
-evaluating FORM reads."
+  "Return a list, without duplicates, of the names, as texts, of the user's global variables that
+the evaluation of FORM reads."
   (let ((*steps* 1000))
     (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 
 (defun set-members (form)
-  "Return a plist with \"set\", a list of the variables that FORM can have set, or NIL if there are
-none."
+  "Return a plist of JSON members with the key \"set\" and the names of the global variables that
+FORM may have assigned. Return NIL if there are none."
   (let* ((*steps* 1000) (variables (set-variables form)))
     (when variables
       (list "set" (mapcar #'symbol-text (remove-duplicates variables))))))

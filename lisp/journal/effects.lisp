@@ -3,34 +3,35 @@
 ;;;; these checks (NAME-CHECKED, PACKAGE-CHECKED), and in functions such as ADD-METHOD and LOAD.
 ;;;; NOTE-OPERATOR finds effects that no hook notices, by the operator of the form.
 ;;;;
-;;;; The hooks do more than this for others. RECORD-CHANGE and the functions named TOUCH-... record
-;;;; for LIVE-LISP.SOURCES which names were defined. DISPLACING-CONFLICTS removes methods that do
-;;;; not fit a new lambda list. NOTE-CHANGED-NAME records, in an image that somebody else runs,
-;;;; names for the answers of other servers.
+;;;; The hooks have more tasks. The functions named RECORD-... record for LIVE-LISP.SOURCES the
+;;;; names that were defined. DISPLACING-CONFLICTS removes methods that do not fit a new lambda
+;;;; list. In an image that somebody else runs, NOTE-CHANGED-NAME records names for the answers of
+;;;; other servers.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
   "The effects of a part of an evaluated form.
 BUILDS: true if the part must be evaluated again to rebuild a lost image.
-DAMAGES: true if it changed SBCL or the agent.
-RESTYLES: true if it can change how forms are read or printed.
-NAMES: a list of the names that it defined, as texts."
+DAMAGES: true if the part changed SBCL or the agent.
+RESTYLES: true if the part can have changed how forms are read or printed.
+NAMES: a list of the names that the part defined, as texts."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
 (defvar *effects* nil
-  "The EFFECTS structure for the form that this thread evaluates, or NIL while effects are not
+  "The EFFECTS structure of the form that this thread is evaluating, or NIL while effects are not
 recorded.")
 
-(defparameter *name-limit* 100 "The maximum number of names that are recorded for one form.")
+(defparameter *name-limit* 100 "The largest number of names that are recorded for one form.")
 
 ;;; Whether a name belongs to SBCL, to a library or to the program
 
 (sb-ext:defglobal **system-packages** (remove-if-not #'sb-ext:package-locked-p (list-all-packages))
-  "The packages that were locked when the agent was loaded: those of SBCL, and LIVE-LISP.")
+  "A list of the packages that were locked when the agent was loaded: those of SBCL, and
+LIVE-LISP.")
 
 (sb-ext:defglobal **first-packages** (list-all-packages)
-  "The packages that existed when the agent was loaded.")
+  "A list of the packages that existed when the agent was loaded.")
 
 (defun system-package-p (package)
   "Return true if PACKAGE belongs to SBCL or to the agent."
@@ -59,21 +60,23 @@ symbol or another object."
 ;;; Hooks
 
 (defmacro noting (&body body)
-  "Evaluate BODY, which changes *EFFECTS*, within WITH-ISOLATION. Do nothing if *EFFECTS* is NIL."
+  "Evaluate BODY, which changes the EFFECTS structure in *EFFECTS*, within WITH-ISOLATION. Skip BODY
+if *EFFECTS* is NIL."
   `(when *effects* (with-isolation ,@body)))
 
 (defun location-in (arguments)
-  "Return the first SOURCE-LOCATION in the list ARGUMENTS, or NIL."
+  "Return the first SOURCE-LOCATION object in ARGUMENTS, a list, or NIL."
   (find-if (lambda (argument) (typep argument 'source-location)) arguments))
 
 (defun note-building ()
-  "Record in *EFFECTS* that the running code changes the image, so that a rebuild must run it
+  "Record in *EFFECTS* that the running code changes the image, so that a rebuild must run this code
 again."
   (when *effects* (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
-  "Record in *EFFECTS*, which must not be NIL, that NAME was defined, undefined or declared. Return
-its symbol, or NIL if NAME has no text from NAME-TEXT."
+  "Record in *EFFECTS*, which must not be NIL, that the name NAME was defined, undefined or
+declared. Return the symbol in NAME. If NAME-TEXT returns NIL for NAME, record nothing and return
+NIL."
   (let ((text (name-text name)) (symbol (name-symbol name)))
     (when text
       (setf (effects-builds *effects*) t)
@@ -82,16 +85,16 @@ its symbol, or NIL if NAME has no text from NAME-TEXT."
       symbol)))
 
 (defun setter-kind (doing)
-  "Return the kind of definition, such as :MACRO, if DOING, SBCL's text for an operation on a name,
-means that the name gets an existing function as its definition. Else return NIL."
+  "Return the kind of definition, such as :MACRO, if DOING is SBCL's text for an assignment of a
+function object to a name. Otherwise return NIL."
   (cond ((starts-p doing "setting fdefinition" "setting the symbol-function") :function)
         ((starts-p doing "setting the macro-function") :macro)
         ((starts-p doing "setting the compiler-macro-function") :compiler-macro)))
 
 (defun name-checked (check name &rest doing)
-  "Hook: call CHECK, SBCL's test whether a package lock allows an operation on NAME, with NAME and
-DOING, a list that begins with text such as \"declaring ...\". Record the operation, unless it
-serves only the compiler or sets a value."
+  "Hook: CHECK is SBCL's test whether a package lock forbids an operation on NAME. Call it with NAME
+and DOING. Record the operation. DOING is a list that begins with a text such as \"declaring ...\".
+Skip operations that only set a value or that serve only the compiler."
   (declare (dynamic-extent doing))
   (let ((text (first doing)))
     (when (and (or *recording* *effects* **attached**)
@@ -112,13 +115,13 @@ serves only the compiler or sets a value."
 (define-hook +name-check+ name-checked)
 
 (defvar *interned* :unasked
-  "A list of (PACKAGE . NAME) pairs for the names interned in packages, newest first, or :UNASKED
-while interning is not recorded.")
+  "A list of (PACKAGE . NAME) pairs, newest first, for the symbols that were interned. It is
+:UNASKED while interning is not recorded.")
 
 (defun package-checked (check package &rest doing)
-  "Hook: call CHECK, SBCL's test whether a package lock allows an operation on PACKAGE, with PACKAGE
-and DOING, a list that begins with text such as \"deleting ...\". Record the operation. Record
-interning in *INTERNED* alone, since reading also interns."
+  "Hook: CHECK is SBCL's test whether a package lock forbids an operation on PACKAGE. Call it with
+PACKAGE and DOING. Record the operation. DOING is a list that begins with a text such as \"deleting
+...\". Record an interned symbol only in *INTERNED*, because the reader also interns."
   (if (starts-p (first doing) "interning")
       (when (listp *interned*) (push (cons package (second doing)) *interned*))
       (noting
@@ -131,7 +134,8 @@ interning in *INTERNED* alone, since reading also interns."
 (define-hook +package-check+ package-checked)
 
 (defun method-changed (change generic-function method)
-  "Hook: call CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it, and record the change."
+  "Hook: CHANGE adds METHOD to GENERIC-FUNCTION or removes it. Call it with both, and record the
+change."
   (noting
     (let ((symbol (note-name (sb-mop:generic-function-name generic-function))))
       (when symbol
@@ -146,7 +150,7 @@ interning in *INTERNED* alone, since reading also interns."
 (define-hook remove-method method-changed)
 
 (defun called-whole (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and record one change of the image, not the single changes
+  "Hook: call FUNCTION with ARGUMENTS. Record that the image changed, but not the single changes
 that FUNCTION makes."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
@@ -154,22 +158,22 @@ that FUNCTION makes."
 (define-hook (setf documentation) called-whole)
 
 (defun building-called (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and record a change of the image, and the single changes that
-FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS. Record that the image changed, and also the single changes
+that FUNCTION makes."
   (note-building)
   (apply function arguments))
 (define-hook make-package building-called)
 (define-hook +proclaim+ building-called)
 
 (defun file-compiled (function &rest arguments)
-  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record no effects of this: its
+  "Hook: FUNCTION compiles a file. Call it with ARGUMENTS. Record no effects, because its
 definitions serve only the compiler."
   (let ((*effects* nil) (*recording* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
 (define-hook compile-file file-compiled)
 
 (defun file-loaded (function &rest arguments)
-  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record a change of the image, and the
+  "Hook: FUNCTION loads a file. Call it with ARGUMENTS. Record that the image changed, and the
 definitions that the file makes."
   (note-building)
   (let ((*effects* nil))
@@ -182,30 +186,30 @@ definitions that the file makes."
 (define-hook load file-loaded)
 
 (defun compile-begun (function information)
-  "Hook: call FUNCTION, which SBCL calls with INFORMATION before it compiles a file. Record the text
-of the file, unless the compiled code will not be loaded as that of this file."
+  "Hook: SBCL calls FUNCTION with INFORMATION before it compiles a file. Call it. First record the
+text of the file, unless the compiled code will not be loaded as the code of this file."
   (unless (or *spans-read* *file-of-copy*)
     (with-isolation (note-read *compile-file-truename*)))
   (funcall function information))
 (define-hook +make-observer+ compile-begun)
 
 (defun source-begun (function &rest arguments)
-  "Hook: call FUNCTION, which loads the source in a stream, with ARGUMENTS. Record the text of the
-file before the load, and then the load."
+  "Hook: FUNCTION loads the source code in a stream. Call it with ARGUMENTS. Record the text of the
+file before, and the load after."
   (when *load-truename* (with-isolation (note-read *load-truename*)))
   (apply #'load-ended function arguments))
 (define-hook +load-source+ source-begun)
 
 (defun load-ended (function &rest arguments)
-  "Hook: call FUNCTION, which loads the source or fasl in a stream, with ARGUMENTS. Record the load
-if it ends normally."
+  "Hook: FUNCTION loads the source code or the fasl in a stream. Call it with ARGUMENTS. If it
+returns, record the load."
   (multiple-value-prog1 (apply function arguments)
     (when *load-truename* (note-loaded))))
 (define-hook +load-fasl+ load-ended)
 
 (defun package-defined (function &rest arguments)
-  "Hook: call FUNCTION, which defines a package, with ARGUMENTS. Record that the running code
-changes the image."
+  "Hook: FUNCTION defines a package. Call it with ARGUMENTS. Record that the image changed, and the
+exports of the package."
   (note-building)
   (let* ((*defining-package* (or (location-in arguments) t)) (package (apply function arguments)))
     (record-exports '() package)
@@ -213,37 +217,37 @@ changes the image."
 (define-hook +define-package+ package-defined)
 
 (defun exported (function &rest arguments)
-  "Hook: call FUNCTION, which exports symbols from a package, with ARGUMENTS, and record the
-symbols."
+  "Hook: FUNCTION exports symbols from a package. Record the symbols, and call FUNCTION with
+ARGUMENTS."
   (record-exports (first arguments) (or (second arguments) *package*))
   (apply function arguments))
 (define-hook export exported)
 
 (defun variable-defined (function symbol &rest arguments)
-  "Hook: record that the variable SYMBOL is defined, and call FUNCTION, which defines it, with
-SYMBOL and ARGUMENTS."
+  "Hook: FUNCTION defines the variable SYMBOL. Record SYMBOL, and call FUNCTION with SYMBOL and
+ARGUMENTS."
   (record-variable symbol)
   (apply function symbol arguments))
 (define-hook +define-variable+ variable-defined)
 (define-hook +define-global+ variable-defined)
 
 (defun constructors-declared (function description)
-  "Hook: record that the structure of DESCRIPTION is defined, and call FUNCTION, which declares its
-constructors, with DESCRIPTION."
+  "Hook: FUNCTION declares the constructors of a structure. Record the name of the structure that
+DESCRIPTION describes, and call FUNCTION with DESCRIPTION."
   (record-change (description-name description))
   (funcall function description))
 (define-hook +declare-constructors+ constructors-declared)
 
 (defun name-defined (function name &rest arguments)
-  "Hook: record that NAME is defined, and call FUNCTION, which defines it, with NAME and ARGUMENTS."
+  "Hook: FUNCTION defines NAME. Record NAME, and call FUNCTION with NAME and ARGUMENTS."
   (record-change name)
   (apply function name arguments))
 (define-hook +define-alien-type+ name-defined)
 
 (defun generic-function-defined (function &rest arguments)
-  "Hook: call FUNCTION, which makes or changes a generic function, with ARGUMENTS, whose first
-element is the name. First record that the name is defined, and remove methods that do not fit the
-new lambda list. FUNCTION signals errors in ARGUMENTS."
+  "Hook: FUNCTION makes or changes a generic function. Call it with ARGUMENTS, of which the first is
+the name. Before that, record the name, and remove methods that do not fit the new lambda list.
+FUNCTION itself signals errors for invalid arguments."
   (let* ((name (first arguments))
          (lambda-list (loop for (key value) on (rest arguments) by #'cddr
                             when (eq key :lambda-list) return value
@@ -255,16 +259,16 @@ new lambda list. FUNCTION signals errors in ARGUMENTS."
 (define-hook ensure-generic-function generic-function-defined)
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
-  "Hook: remove methods of the generic function NAME that do not fit LAMBDA-LIST. Then call
-FUNCTION, which adds a method to the generic function, with all other arguments."
+  "Hook: FUNCTION adds a method to the generic function NAME. Call it with all other arguments.
+Before that, record NAME, and remove methods that do not fit LAMBDA-LIST."
   (record-change name)
   (displacing-conflicts name lambda-list (location-in more) 'defmethod)
   (apply function class name qualifiers specializers lambda-list more))
 (define-hook +add-method+ method-defined)
 
 (defun listen-for-effects ()
-  "Install the hooks by which SBCL's defining functions record into *EFFECTS*, *INTERNED* and
-*RECORDING* from now on."
+  "Install the hooks on SBCL's defining functions that record into *EFFECTS*, *INTERNED* and
+*RECORDING*."
   (install-hooks 'name-checked 'package-checked 'method-changed 'building-called 'called-whole
                  'package-defined 'exported 'variable-defined 'constructors-declared 'name-defined
                  'generic-function-defined 'method-defined
@@ -277,8 +281,8 @@ FUNCTION, which adds a method to the generic function, with all other arguments.
     sb-ext:restrict-compiler-policy set-macro-character set-dispatch-macro-character
     make-dispatch-macro-character set-syntax-from-char set-pprint-dispatch readtable-case
     sb-ext:readtable-normalization logical-pathname-translations load-logical-pathname-translations)
-  "Operators that change the image without calling a function that has a hook. Some of them are
-places that SETF changes.")
+  "Operators that change the image without a call of a hooked function. Some of them are accessors
+for SETF.")
 
 (defun definer-p (operator)
   "Return true if OPERATOR names a defining or declaring macro of SBCL, ASDF or a library manager."
@@ -289,7 +293,7 @@ places that SETF changes.")
        (not (eq operator 'live-lisp:define-tool))))
 
 (defun literal (form)
-  "Return the object that FORM denotes if FORM is a quoted object, a keyword or a string. Else
+  "Return the object that FORM denotes if FORM is a quoted object, a keyword or a string. Otherwise
 return NIL."
   (cond ((and (consp form) (eq (car form) 'quote) (consp (cdr form))) (cadr form))
         ;; A symbol without a home package was a keyword before its package was deleted.
@@ -297,7 +301,7 @@ return NIL."
         ((stringp form) form)))
 
 (defun unlocks-system-p (form)
-  "Return true if FORM unlocks a package of SBCL."
+  "Return true if FORM, a list, unlocks a package of SBCL."
   (case (car form)
     ((sb-ext:without-package-locks sb-ext:with-unlocked-packages sb-ext:disable-package-locks) t)
     (sb-ext:unlock-package
@@ -309,8 +313,8 @@ return NIL."
                    (cdr form)))))
 
 (defun note-operator (form)
-  "Record in *EFFECTS* the effects of FORM, which was evaluated, that follow from its operator, and
-that no hook notices."
+  "Record in *EFFECTS* the effects of FORM, which was evaluated, that its operator shows and that no
+hook notices."
   (when (consp form)
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))
                         (car (second form))

@@ -12,16 +12,16 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (account (:constructor make-account (text)))
-  "A form that is evaluated, and the effects of all its parts together.
+  "A form that is being evaluated, and the effects of all its parts together.
 TEXT: a function that returns the source text of the form.
 PACKAGE, HOME: the current package before the evaluation, and its name.
 MARK: the value of MARK-BEFORE for the readtable before the evaluation.
 POLICY, RESTARTS: the compiler's policy, and *WENT-ON-BY*, before the evaluation.
 BUILDS, DAMAGES, RESTYLES: true if this slot is true in the EFFECTS structure of a part.
-NAMES: a list of the defined names, as texts, without those in parts such as a DEFUN, whose text has
-the name.
+NAMES: a list of the defined names, as texts. It leaves out those of parts such as a DEFUN form,
+whose text contains the name.
 WITHOUT: a list of the paths of parts that a rebuilt image does not need.
-OPENED: the number of the message that the form has changed the image and still runs, or NIL."
+OPENED: NIL, or the number of the message that the form has changed the image and still runs."
   text
   (package *package*) (home (package-name *package*))
   (mark (nil-if-program-fails (mark-before *readtable*)))
@@ -29,12 +29,13 @@ OPENED: the number of the message that the form has changed the image and still 
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (opened nil))
 
 (sb-ext:defglobal **opened** (list 0)
-  "A list of one element, for atomic increments: the number of messages that REPORT-OPEN has sent.")
+  "A list of one integer, which can be incremented atomically: the number of messages that
+REPORT-OPEN has sent.")
 
 (defun evaluate-reporting (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
-the server how FORM changed the image, or its non-local exit. TEXT is a function that returns the
-source text of FORM."
+the server the changes that FORM made in the image, or that FORM ended by a non-local exit. TEXT is
+a function that returns the source text of FORM."
   (let ((account (make-account text)) (reported nil)
         ;; Settings that changed before FORM are not effects of FORM.
         (*compared-settings* (nil-if-program-fails (thread-settings))))
@@ -65,8 +66,9 @@ source text of FORM."
 ;;; from the whole form to the part.
 
 (defun evaluate-parts (form path account)
-  "Evaluate FORM, the part at PATH, like EVAL, but the forms in it, as of a PROGN, one by one.
-Return a list of its values, and add the effects to ACCOUNT, an ACCOUNT structure."
+  "Evaluate FORM, the part at PATH, and return a list of its values. Add its effects to ACCOUNT, an
+ACCOUNT structure. If FORM is a PROGN or another form from PARTS-OF, evaluate the forms in it one by
+one."
   (multiple-value-bind (parts first declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form form path account)
@@ -82,9 +84,9 @@ Return a list of its values, and add the effects to ACCOUNT, an ACCOUNT structur
               finally (return values)))))
 
 (defun parts-of (form)
-  "Return three values for a PROGN, a LOCALLY, or an EVAL-WHEN with :EXECUTE: a list of the forms in
-FORM, the index of the first in FORM, and a list of the declarations of a LOCALLY. For any other
-FORM return NIL."
+  "Return three values if FORM is a PROGN, a LOCALLY, or an EVAL-WHEN with :EXECUTE: a list of the
+forms in its body, the index of the first of them in FORM, and a list of the declarations of a
+LOCALLY. Otherwise return NIL."
   (when (and (consp form) (proper-length form))
     (case (car form)
       (progn (values (cdr form) 1))
@@ -97,15 +99,16 @@ FORM return NIL."
          (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
 (defun evaluate-part (form part path account)
-  "Evaluate FORM: PART, or a LOCALLY around it. Return a list of its values, and add its effects, as
-those of PART at PATH, to ACCOUNT, an ACCOUNT structure."
+  "Evaluate FORM, which is PART or a LOCALLY form around it. Return a list of its values, and add
+its effects to ACCOUNT, an ACCOUNT structure, as those of the part at PATH."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting form effects)
       (add-effects part path account effects))))
 
 (defun add-effects (part path account effects)
-  "Add EFFECTS, the EFFECTS structure of PART, the part at PATH, to ACCOUNT, an ACCOUNT structure. A
-rebuilt image needs PART only if PART has changed the image without damaging SBCL or the agent."
+  "Add EFFECTS, an EFFECTS structure, to ACCOUNT, an ACCOUNT structure, as the effects of PART, the
+part at PATH. A rebuilt image needs PART only if PART has changed the image and has not damaged SBCL
+or the agent."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
@@ -116,11 +119,11 @@ rebuilt image needs PART only if PART has changed the image without damaging SBC
         ((consp part) (push path (account-without account)))))
 
 (defun part-at (form path)
-  "Return the part of FORM at PATH, a list of indexes, outermost first."
+  "Return the part of FORM at PATH, a list of indexes, the outermost first."
   (reduce (lambda (part index) (nth index part)) path :initial-value form))
 
 (defun without-parts (form paths)
-  "Return a copy of FORM with NIL in place of its parts at PATHS, a list of lists of indexes."
+  "Return a copy of FORM with NIL in place of its parts at PATHS, a list of paths."
   (if (null paths)
       form
       (loop for part in form
@@ -133,15 +136,16 @@ rebuilt image needs PART only if PART has changed the image without damaging SBC
 ;;; Messages to the server
 
 (defun report-built (function)
-  "Send the server a message \"built\" about the changes by a form. FUNCTION returns a plist of its
-members. Send nothing if FUNCTION returns NIL or signals an error."
+  "Send the server a message \"built\" about the changes that a form made. FUNCTION returns a plist
+of the members of the message. If it returns NIL or signals an error, send nothing."
   (let ((members (let ((*print-pretty* nil)) (nil-if-program-fails (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
 (defun report-open (account)
-  "Report to the server, once, that the form of ACCOUNT, an ACCOUNT structure, has changed the image
-and still runs. The report of its end has the number of this message."
+  "Report to the server that the form of ACCOUNT, an ACCOUNT structure, has changed the image and
+still runs. Do nothing after the first time. The report at the end of the form repeats the number of
+this message."
   (unless (account-opened account)
     (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
       (report-built (lambda ()
@@ -150,8 +154,8 @@ and still runs. The report of its end has the number of this message."
       (setf (account-opened account) number))))
 
 (defun built-members (form account)
-  "Return a plist of JSON members about the changes that FORM, which has ended normally, has made in
-the image, or NIL if there are none. ACCOUNT is its ACCOUNT structure."
+  "Return a plist of JSON members about the changes that FORM, which has returned, made in the
+image. Return NIL if it made none. ACCOUNT is the ACCOUNT structure of FORM."
   (let ((builds (account-builds account)) (without (reverse (account-without account)))
         (text (account-text account)))
     (append (when builds
@@ -169,13 +173,13 @@ the image, or NIL if there are none. ACCOUNT is its ACCOUNT structure."
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form account)
-  "Return a plist of JSON members about FORM after a non-local exit: the variables that it can have
-set, and the beginning of its text if it has changed the image or damaged SBCL or the agent. ACCOUNT
-is its ACCOUNT structure."
+  "Return a plist of JSON members about FORM after a non-local exit: the variables that FORM may
+have set and, if it changed the image or damaged SBCL or the agent, the beginning of its text.
+ACCOUNT is the ACCOUNT structure of FORM."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall (account-text account)))))
           (set-members form)))
 
 (defun beginning-of (text)
-  "Return the first 200 characters of TEXT, on one line, to name a form in a report."
+  "Return the first 200 characters of TEXT on one line. A report names a form by them."
   (on-one-line (shortened 200 text)))

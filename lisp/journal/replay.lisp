@@ -56,8 +56,8 @@ image. Stop after a form that leaves the image broken."
         (list* "failed" (reverse remarks) members)))))
 
 (defun replay-entries (entries report)
-  "Evaluate the forms of ENTRIES, a list of hash tables, in order, until the image is broken. Call
-the function REPORT with a JSON object for each problem."
+  "Evaluate the forms of ENTRIES, a list of hash tables with the members of a FORM-ENTRY, in order,
+until the image is broken. Call the function REPORT with a JSON object for each problem."
   (loop for entry in entries
         for index from 0
         for package-name = (gethash "inPackage" entry)
@@ -70,12 +70,12 @@ the function REPORT with a JSON object for each problem."
 
 (defun send-progress (index &rest members)
   "Send the server a message that the replay has reached the form with number INDEX. MEMBERS is a
-plist of further JSON members."
+plist of additional JSON members."
   (send (make-json-object (list* "replaying" index "job" (job-id *job*) members))))
 
 (defun replay-remark (entry index)
-  "Evaluate the form of ENTRY, the form with number INDEX. Return a JSON object about a problem with
-it, or NIL, and true if the image is broken now."
+  "Evaluate the form of ENTRY, a hash table with the members of a FORM-ENTRY. INDEX is its number.
+Return two values: a JSON object about a problem, or NIL, and true if the image no longer works."
   (let* ((effects (make-effects))
          (why (replay-form entry effects))
          (missing (set-difference (gethash "defines" entry) (effects-names effects) :test #'equal)))
@@ -86,8 +86,9 @@ it, or NIL, and true if the image is broken now."
           (missing (object "index" index "missing" missing)))))
 
 (defun replay-form (entry effects)
-  "Evaluate the form of ENTRY like the lost image, and record its effects in EFFECTS, an EFFECTS
-structure. Return NIL, or text with the reason of a failure."
+  "Evaluate the form of ENTRY, a hash table with the members of a FORM-ENTRY, in the package and
+with the policy of the lost image. Record its effects in EFFECTS, an EFFECTS structure. Return NIL,
+or a text with the reason of a failure."
   (let* ((package-name (gethash "package" entry "COMMON-LISP-USER"))
          (package (find-package package-name))
          (text (gethash "text" entry))
@@ -109,14 +110,14 @@ structure. Return NIL, or text with the reason of a failure."
                     (call-noting #'evaluate :by (constantly text))))))))))
 
 (defun form-read (text)
-  "Return the form read from TEXT. Reader macros can be user code, so read within CALL-USER-CODE.
-Load ASDF or the library manager if TEXT names one of their packages."
+  "Return the form that is read from TEXT. Read within CALL-USER-CODE, because reader macros can be
+user code. Load ASDF or the library manager if TEXT names one of their packages."
   (call-user-code (lambda () (call-reading (lambda () (read-from-string text))))))
 
 (defun failure-of (function)
-  "Call FUNCTION, and return NIL if it ends normally. For a condition that nothing handles, invoke
-an available restart of *CHOSEN-RESTARTS* or, if there is none, end FUNCTION and return text about
-the condition."
+  "Call FUNCTION, without arguments, and return NIL if it returns. For a condition that nothing
+handles, invoke the first available restart of *CHOSEN-RESTARTS*. If there is none, end FUNCTION and
+return a text about the condition."
   (let* ((tag (list nil))
          (condition
           (catch tag
@@ -140,14 +141,14 @@ the condition."
 ;;; Whether the image still works
 
 (defun broken-p (index)
-  "Return true if the image does not work any more after form number INDEX. First report to the
-server that the check begins, since the check may never end."
+  "Return true if the image no longer works after the form with number INDEX. First send the server
+a message that the check begins, because the check may never end."
   (send-progress index "probing" t)
   (not (works-p)))
 
 (defun works-p ()
-  "Return true if a form can be read, evaluated and printed with the present variables of the
-session. This can run user code."
+  "Return true if this thread can read, evaluate and print a form with the session's current
+settings. This can run user code."
   (flet ((works (text)
            (null (failure-of
                   (lambda ()

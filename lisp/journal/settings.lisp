@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun library-variables ()
-  "Return a list of the variables by which ASDF and Quicklisp find libraries. Leave out symbols that
+  "Return a list of the variables with which ASDF and Quicklisp find libraries. Leave out those that
 do not exist or are unbound."
   (loop for (package name) in '(("ASDF" "*CENTRAL-REGISTRY*") ("ASDF" "*SOURCE-REGISTRY-PARAMETER*")
                                 ("ASDF" "*OUTPUT-TRANSLATIONS-PARAMETER*")
@@ -12,23 +12,24 @@ do not exist or are unbound."
         when (and symbol (boundp symbol)) collect symbol))
 
 (defun settings-now (symbols)
-  "Return an alist from SYMBOLS, bound variables, to their values."
+  "Return an alist from SYMBOLS, a list of bound variables, to their values."
   (loop for symbol in symbols collect (cons symbol (symbol-value symbol))))
 
 (defun settings-same-p (settings)
-  "Return true if the variables in SETTINGS, an alist from SETTINGS-NOW, still have these values.
-This must be fast, since it runs for each evaluated form."
+  "Return true if each variable in SETTINGS, an alist from variables to values, still has its value.
+This must be fast, because it runs for each evaluated form."
   (declare (optimize speed) (type list settings))
   (loop for (symbol . value) in settings
         always (eq value (symbol-value (the symbol symbol)))))
 
 (defun global-settings ()
-  "Return an alist, as from SETTINGS-NOW, of the settings that all threads share."
+  "Return an alist from the settings that all threads share, variables such as *FEATURES*, to their
+values."
   (settings-now (list* '*features* '*modules* '*default-pathname-defaults* 'sb-ext:*evaluator-mode*
                        (library-variables))))
 
 (defun shows-p (form symbols)
-  "Return true if one of SYMBOLS occurs among the first 1000 conses and atoms of FORM."
+  "Return true if one of SYMBOLS, a list, occurs among the first 1000 conses and atoms of FORM."
   (let ((steps 1000))
     (labels ((shown-p (tree)
                (cond ((minusp (decf steps)) nil)
@@ -37,16 +38,19 @@ This must be fast, since it runs for each evaluated form."
       (shown-p form))))
 
 (defvar *compared-settings* '()
-  "An alist, from THREAD-SETTINGS, of the settings of this thread when they were last compared.")
+  "An alist from the settings of this thread, the variables in *STYLE-VARIABLES*, to their values at
+the last comparison.")
 
 (defun thread-settings ()
-  "Return an alist, as from SETTINGS-NOW, of the settings of this thread."
+  "Return an alist from the settings of this thread, the variables in *STYLE-VARIABLES*, to their
+values."
   (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
-  "Record in *EFFECTS* a change of settings by FORM. GLOBALS is the alist of the shared settings,
-and MARK the mark of the readtable, before FORM ran. A change of a shared setting counts only if
-ALONE is true, since no other job ran, or if FORM names a setting."
+  "If FORM, which has been evaluated, changed settings, record this in *EFFECTS*. GLOBALS and MARK
+are from the time before the evaluation: the alist from GLOBAL-SETTINGS, and the mark of the
+readtable. Count a change of a shared setting only if FORM names a setting, or if ALONE is true
+because no other job ran."
   (let ((same (settings-same-p *compared-settings*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *compared-settings* (thread-settings)))
@@ -58,11 +62,11 @@ ALONE is true, since no other job ran, or if FORM names a setting."
       (unless (readable-p *readtable*) (setf (effects-damages *effects*) t)))))
 
 (sb-ext:defglobal **eval** #'eval
-  "SBCL's own EVAL. It is kept here because user code can redefine the function EVAL.")
+  "SBCL's own function EVAL. User code can redefine EVAL, but does not change this value.")
 
 (defun evaluate-noting (form effects)
-  "Evaluate FORM, record its effects in EFFECTS, an EFFECTS structure, and return a list of its
-values."
+  "Evaluate FORM, record its effects in EFFECTS, an EFFECTS structure, and return a list of the
+values of FORM."
   (let ((*effects* effects) (globals (nil-if-program-fails (global-settings)))
         (mark (mark-before *readtable*))
         (begun (and (alone-p) **jobs-begun**)))
@@ -75,23 +79,23 @@ values."
 ;;; The compiler's policy, so that a rebuilt image compiles forms under the same one
 
 (sb-ext:defglobal **first-policy** compiler-policy
-  "The policy of the compiler when the agent was loaded.")
+  "The policy of the compiler at the time when the agent was loaded.")
 
 (defun policy-list (policy)
-  "Return a list of (PACKAGE NAME VALUE) lists, such as (\"COMMON-LISP\" \"SPEED\" 1), for the
-qualities of POLICY, a policy of the compiler."
+  "Return a list of (PACKAGE NAME VALUE) lists, such as (\"COMMON-LISP\" \"SPEED\" 1), one for each
+quality of POLICY, a policy of the compiler."
   (loop for (quality value) in (policy-qualities policy)
         when (and (symbolp quality) (symbol-package quality) (integerp value))
           collect (list (package-name (symbol-package quality)) (symbol-name quality) value)))
 
 (defun policy-data (policy)
-  "Return those elements of POLICY-LIST for POLICY, a policy of the compiler, that differ from
-**FIRST-POLICY**, or NIL."
+  "Return a list of (PACKAGE NAME VALUE) lists for the qualities of POLICY, a policy of the
+compiler, whose values differ from **FIRST-POLICY**."
   (unless (or (null policy) (eq policy **first-policy**) (equalp policy **first-policy**))
     (set-difference (policy-list policy) (policy-list **first-policy**) :test #'equal)))
 
 (defun proclaim-policy (data)
-  "Proclaim **FIRST-POLICY** with the changes in DATA, a list from POLICY-DATA."
+  "Proclaim the qualities of **FIRST-POLICY**, changed by DATA, a list from POLICY-DATA."
   (unless (and (null data) (eq compiler-policy **first-policy**))
     (proclaim (cons 'optimize
                     (loop for (package name value) in (append data (policy-list **first-policy**))
