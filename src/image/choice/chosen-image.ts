@@ -51,10 +51,8 @@ export class ChosenImage implements Image, RestartableImage {
   readonly #beside = new Set<SbclImage>();
   readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
-  /** True after a notice about an unused image of somebody else. */
-  #unusedNoticed = false;
-  /** True after a notice that the folder of sockets cannot be used. */
-  #refusalNoticed = false;
+  /** The kinds of the notices that were added. Each is added once. */
+  readonly #noticed = new Set<ImageNotice['kind']>();
 
   constructor(options: ChoiceOptions) {
     this.#options = options;
@@ -117,7 +115,7 @@ export class ChosenImage implements Image, RestartableImage {
     if (this.#isSettled || this.#closed) return;
     if (onlyImage(images) === undefined) {
       this.#choice = { image: 'own', isFinal: false };
-      this.#noticeRefusal(refusal);
+      if (refusal !== undefined) this.#noticeOnce({ kind: 'not serving', why: refusal });
       return;
     }
     this.#choice = { image: 'attached', isFinal: false };
@@ -142,19 +140,14 @@ export class ChosenImage implements Image, RestartableImage {
 
   async #noticeUnused(): Promise<void> {
     const { choice, ownImageRequiredBy } = this.#options;
-    if (choice !== 'auto' || this.#unusedNoticed) return;
+    if (choice !== 'auto' || this.#noticed.has('unused')) return;
     const [served] = (await this.#finder.fitting()).images;
-    if (served === undefined || this.#unusedNoticed) return;
-    this.#unusedNoticed = true;
-    this.#notices.add({ kind: 'unused', served, ownImageRequiredBy });
+    if (served !== undefined) this.#noticeOnce({ kind: 'unused', served, ownImageRequiredBy });
   }
 
-  /** Adds the notice that the folder of sockets cannot be used for the reason WHY. Does this once. Does nothing when
-   * WHY is undefined. */
-  #noticeRefusal(why: string | undefined): void {
-    if (why === undefined || this.#refusalNoticed) return;
-    this.#refusalNoticed = true;
-    this.#notices.add({ kind: 'not serving', why });
+  #noticeOnce(notice: ImageNotice): void {
+    if (!this.#noticed.has(notice.kind)) this.#notices.add(notice);
+    this.#noticed.add(notice.kind);
   }
 
   get loads() {
