@@ -30,8 +30,16 @@ export interface StartOptions extends AgentOptions {
 /** The error when the command that should start an image connects to one that somebody else runs. */
 export class DialledError extends SetupError {}
 
-/** The error when a process ended before its greeting. */
-class FailedStart extends SetupError {}
+/** The error when a process ended before its greeting. HOW is the reason, and may contain the output of the process in
+ * further lines. */
+class FailedStart extends SetupError {
+  readonly reason: string;
+
+  constructor(how: string, remedy: string) {
+    super(`The Lisp image did not start: ${how}. ${remedy}`);
+    this.reason = how.replace(/\n.*/s, '');
+  }
+}
 
 /** Rethrows ERROR unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl,
  *  and only then another way to start makes sense. */
@@ -95,9 +103,9 @@ export class Starter {
   async #startHere(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     return this.#startAgent(sbcl).catch((error: unknown) => {
-      rethrowUnlessFailedStart(error);
+      if (!(error instanceof FailedStart)) throw error;
       const byItself = this.#child?.endedByItself === true && spaceRemedy(this.#options.heapMb) === undefined;
-      if (!byItself || !this.#policy.noteFailedStart(firstLine(error))) throw error;
+      if (!byItself || !this.#policy.noteFailedStart(error.reason)) throw error;
       return this.#startAgent(sbcl).catch((plainError: unknown) => {
         this.#policy.notePlainFailed();
         throw plainError;
@@ -188,8 +196,7 @@ export class Starter {
     } catch (error) {
       if (!isRetry && child.endedFromOutside) return this.#spawn(command, true);
       child.takeRaw(); // The error's message already contains the output.
-      const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
-      throw new FailedStart(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
+      throw new FailedStart(messageOf(error), spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR);
     }
   }
 
@@ -238,12 +245,4 @@ export class Starter {
   #checkOpen(): void {
     if (this.#closed) throw new SetupError('The server is ending.');
   }
-}
-
-/** Returns the first line of ERROR's message without its beginning, for a FailedStart the reason for the end
- *  of its process. */
-function firstLine(error: unknown): string {
-  return messageOf(error)
-    .replace(/\n.*/s, '')
-    .replace(/^The Lisp image did not start: /, '');
 }
