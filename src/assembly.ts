@@ -21,7 +21,7 @@ import { systemSources } from './image/system-sources.ts';
 import { codeCaller } from './image/wire/origin.ts';
 import type { Series } from './image/wire/series.ts';
 import type { Times } from './image/wire/times.ts';
-import { type Connections, chosenImage, imageOptions } from './images.ts';
+import { type Connections, chosenImage, type ImageParts, imageOptions } from './images.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
@@ -123,8 +123,8 @@ export function assembleParts(
   { image: times, matchMs, longMs, notices = [], without, among }: AssemblyOptions = {},
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
-  const forbids = (real: string) => workspace.forbids(real);
   const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
+  // The functions of the image use the workspace, the executor and the objects of the tools, which are made after it.
   const connections: Connections = {
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),
@@ -134,7 +134,9 @@ export function assembleParts(
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => toolDependencies, among !== undefined),
   };
-  const image = chosenImage(config, { sandbox, without, forbids, connections });
+  const forbids = (real: string) => workspace.forbids(real);
+  const imageParts: ImageParts = { sandbox, without, forbids, connections };
+  const image = chosenImage(config, imageParts);
   const { editors = new Editors(config.root), changes } = among ?? {};
   const workspace = workspaceOf(config, image, sandbox, { editors, ...(changes && { changes }) });
   const longCalls = new LongCalls(image, longMs);
@@ -162,39 +164,9 @@ export function assembleParts(
     ],
   });
   const questions = among?.questions ?? new OpenQuestions(config.answerSeconds);
-  const placesIn = (of: Image) => ({ readLoaded: loadedTexts(of), forbids, features: () => of.features });
-  const withFreshImage: WithFresh = (fasls, work, root = config.root) => {
-    // Code in this image calls no tools, because the tools work in the other image.
-    const { callTool: _, tools: __, ...alike } = connections;
-    const fresh: SbclImage = new SbclImage({
-      ...imageOptions(config, sandbox),
-      ...alike,
-      ...(without && { without }),
-      root,
-      trees: config.roots.map((each) => (each === config.root ? root : each)),
-      fasls,
-      fresh: true,
-      onReply: (reply) => places.prepareFor(reply),
-    });
-    // The sandbox hides nothing in a copy of the workspace, but the copy itself can be in a hidden folder.
-    const isInCopy = (real: string) => root !== config.root && isInside(root, real);
-    const places = new Places(root === config.root ? workspace.root : root, {
-      ...placesIn(fresh),
-      forbids: (real) => (isInCopy(real) ? undefined : forbids(real)),
-    });
-    const own = {
-      image: fresh,
-      replaceable: undefined,
-      places,
-      holds: new HeldCalls<Result>(0),
-      history: new ReplHistory(undefined),
-      shownWarnings: new ShownWarnings(),
-    };
-    return image.withExtraImage(fresh, () => work({ ...toolDependencies, ...own }));
-  };
   const toolDependencies: ToolDependencies = {
     places: new Places(workspace.root, {
-      ...placesIn(image),
+      ...placesIn(image, forbids),
       elsewhere: config.imageCommand && readElsewhere(config.image, image),
     }),
     holds,
@@ -210,20 +182,57 @@ export function assembleParts(
     pendingEdits: (file: string) => questions.previewsAbout(file),
     matchMs,
     shownWarnings: new ShownWarnings(),
-    withFreshImage: config.imageCommand === undefined ? withFreshImage : undefined,
+    withFreshImage:
+      config.imageCommand === undefined
+        ? freshImages(config, imageParts, image, () => toolDependencies)
+        : undefined,
     putRevision: (revision, into, signal) =>
       putRevision({ root: config.root, folders: workspace.realRoots, signal }, revision, into),
   };
-  return {
-    image,
-    registry,
-    catalog,
-    executor,
-    toolDependencies: toolDependencies,
-    questions,
-    editors,
-    observations,
+  return { image, registry, catalog, executor, toolDependencies, questions, editors, observations };
+}
+
+/** Returns the function that calls a tool's work with a fresh image beside IMAGE. The work gets TOOL_DEPENDENCIES with
+ * the objects of the fresh image. */
+function freshImages(
+  config: Config,
+  { sandbox, without, forbids, connections }: ImageParts,
+  image: ChosenImage,
+  toolDependencies: () => ToolDependencies,
+): WithFresh {
+  // Code in a fresh image calls no tools, because the tools work in the other image.
+  const { callTool: _, tools: __, ...alike } = connections;
+  return (fasls, work, root = config.root) => {
+    const fresh: SbclImage = new SbclImage({
+      ...imageOptions(config, sandbox),
+      ...alike,
+      ...(without && { without }),
+      root,
+      trees: config.roots.map((each) => (each === config.root ? root : each)),
+      fasls,
+      fresh: true,
+      onReply: (reply) => places.prepareFor(reply),
+    });
+    // The sandbox hides nothing in a copy of the workspace, but the copy itself can be in a hidden folder.
+    const isInCopy = (real: string) => root !== config.root && isInside(root, real);
+    const places = new Places(
+      root === config.root ? toolDependencies().workspace.root : root,
+      placesIn(fresh, (real) => (isInCopy(real) ? undefined : forbids(real))),
+    );
+    const own = {
+      image: fresh,
+      replaceable: undefined,
+      places,
+      holds: new HeldCalls<Result>(0),
+      history: new ReplHistory(undefined),
+      shownWarnings: new ShownWarnings(),
+    };
+    return image.withExtraImage(fresh, () => work({ ...toolDependencies(), ...own }));
   };
+}
+
+function placesIn(image: Image, forbids: ImageParts['forbids']) {
+  return { readLoaded: loadedTexts(image), forbids, features: () => image.features };
 }
 
 function readElsewhere(name: string, image: Image): ReadElsewhere {

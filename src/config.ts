@@ -183,11 +183,11 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
 
 function readSandbox(
   flags: ReadonlyMap<string, string>,
-  images: readonly ImageChoice[],
+  images: ImageChoices,
 ): (typeof SANDBOXES)[number] | 'off' {
   if (!flags.has('no-sandbox')) {
     const how = readChoice('sandbox', SANDBOXES, flags);
-    return images.every(({ imageCommand }) => imageCommand !== undefined) ? 'off' : how;
+    return areAllByCommand(images) ? 'off' : how;
   }
   if (flags.has('sandbox')) throw new UsageError('Give --sandbox or --no-sandbox, not both.');
   return 'off';
@@ -199,25 +199,50 @@ function requiredSandbox(flags: ReadonlyMap<string, string>): string | undefined
   return how === 'on' || how === 'strict' ? `--sandbox ${how}` : undefined;
 }
 
+/** A value of `--image`. */
 interface ImageChoice {
   image: string;
-  swank: ReturnType<typeof readSwank>;
-  imageCommand: ReturnType<typeof readImageCommand>;
+  swank: SwankServer | undefined;
+  imageCommand: CommandLine | undefined;
+}
+
+type ImageChoices = [ImageChoice, ...ImageChoice[]];
+
+interface SwankServer {
+  kind: 'swank' | 'slynk';
+  host: string;
+  port: number;
+}
+
+/** A command that connects to the image NAME, with the values of `--map` for this image. */
+interface CommandLine {
+  name: string;
+  words: readonly string[];
+  maps: { here: string; there: string }[];
 }
 
 /** Returns the images that the values of `--image` in ALL name. Throws a UsageError when two have the same name, or
  * when FLAGS contain a flag that is impossible with these images. */
-function readImages(
-  flags: ReadonlyMap<string, string>,
-  all: ReadonlyMap<string, string[]>,
-): [ImageChoice, ...ImageChoice[]] {
+function readImages(flags: ReadonlyMap<string, string>, all: ReadonlyMap<string, string[]>): ImageChoices {
   const [first = 'auto', ...more] = all.get('image') ?? [];
-  const read = (text: string): ImageChoice => {
-    const swank = readSwank(text);
-    const imageCommand = swank === undefined ? readImageCommand(text) : undefined;
-    return { image: imageCommand?.name ?? text, swank, imageCommand };
-  };
-  const images: [ImageChoice, ...ImageChoice[]] = [read(first), ...more.map(read)];
+  const images: ImageChoices = [readImage(first), ...more.map(readImage)];
+  checkImageNames(images);
+  addMaps(
+    images.flatMap(({ imageCommand }) => imageCommand ?? []),
+    all.get('map') ?? [],
+  );
+  checkFlagsOfOwnSbcl(images, flags);
+  checkConfined(images, flags);
+  return images;
+}
+
+function readImage(text: string): ImageChoice {
+  const swank = readSwank(text);
+  const imageCommand = swank === undefined ? readImageCommand(text) : undefined;
+  return { image: imageCommand?.name ?? text, swank, imageCommand };
+}
+
+function checkImageNames(images: ImageChoices): void {
   const names = images.map(({ image }) => image);
   const double = names.find((name, index) => names.indexOf(name) !== index);
   if (double !== undefined)
@@ -226,28 +251,33 @@ function readImages(
     throw new UsageError(
       'A call that names no image works in that of --image auto or own, so give one of these two.',
     );
-  const commands = images.flatMap(({ imageCommand }) => imageCommand ?? []);
-  addMaps(commands, all.get('map') ?? []);
+}
+
+function checkFlagsOfOwnSbcl(images: ImageChoices, flags: ReadonlyMap<string, string>): void {
   const useless = FLAGS_OF_OWN_SBCL.find((flag) => flags.has(flag));
-  const [command] = commands;
-  if (useless !== undefined && command !== undefined && commands.length === images.length) {
-    throw new UsageError(
-      `--${useless} is for an SBCL of this machine, so it does not go with --image ${command.name}=COMMAND; leave it out, or give SBCL options in the command.`,
-    );
-  }
+  if (useless === undefined || !areAllByCommand(images)) return;
+  throw new UsageError(
+    `--${useless} is for an SBCL of this machine, so it does not go with --image ${images[0].image}=COMMAND; leave it out, or give SBCL options in the command.`,
+  );
+}
+
+/** Throws a UsageError when FLAGS require a sandbox, and IMAGES contain one that somebody else runs. */
+function checkConfined(images: ImageChoices, flags: ReadonlyMap<string, string>): void {
   const sandbox = requiredSandbox(flags);
-  const unconfined = names.find((name) => name !== 'auto' && name !== 'own');
-  if (sandbox !== undefined && unconfined !== undefined) {
-    throw new UsageError(
-      `--image ${unconfined} is an image that no sandbox confines, so it does not go with ${sandbox}; leave one of them out.`,
-    );
-  }
-  return images;
+  const unconfined = images.find(({ image }) => image !== 'auto' && image !== 'own');
+  if (sandbox === undefined || unconfined === undefined) return;
+  throw new UsageError(
+    `--image ${unconfined.image} is an image that no sandbox confines, so it does not go with ${sandbox}; leave one of them out.`,
+  );
+}
+
+function areAllByCommand(images: ImageChoices): boolean {
+  return images.every(({ imageCommand }) => imageCommand !== undefined);
 }
 
 /** Returns the Swank or Slynk server that TEXT, a value of --image, names; undefined when TEXT is another kind of
  * value. Throws a UsageError when the server is not on this machine. */
-function readSwank(text = ''): { kind: 'swank' | 'slynk'; host: string; port: number } | undefined {
+function readSwank(text: string): SwankServer | undefined {
   const kind = (['swank', 'slynk'] as const).find((each) => text.startsWith(`${each}://`));
   if (kind === undefined) return undefined;
   const name = kind === 'swank' ? 'Swank' : 'Slynk';
@@ -271,9 +301,7 @@ const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
 /** Parses TEXT, a value of `--image`, as NAME=COMMAND. Returns undefined when TEXT has no command. Throws a UsageError
  * when TEXT is malformed. */
-function readImageCommand(
-  text: string,
-): { name: string; words: readonly string[]; maps: { here: string; there: string }[] } | undefined {
+function readImageCommand(text: string): CommandLine | undefined {
   if (!text.includes('=')) return undefined;
   const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(text) ?? [];
   if (!/^[A-Za-z0-9][\w.+-]{0,99}$/.test(name) || name === 'auto' || name === 'own') {
@@ -297,10 +325,7 @@ function readImageCommand(
 
 /** Parses TEXTS, the values of `--map`, and adds each to the command in COMMANDS that it names. Throws a UsageError
  * when a value is malformed. */
-function addMaps(
-  commands: readonly NonNullable<ReturnType<typeof readImageCommand>>[],
-  texts: readonly string[],
-): void {
+function addMaps(commands: readonly CommandLine[], texts: readonly string[]): void {
   if (commands.length === 0 && texts.length > 0)
     throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
   for (const text of texts) {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { attachLine } from './attach.ts';
 import type { Config } from './config.ts';
 import { SetupError } from './errors.ts';
-import type { ReadLimits } from './files/regular.ts';
 import type { AgentConnection } from './image/attached/attached-peer.ts';
 import { parseServedImage } from './image/attached/serving.ts';
 import type { SwankAddress } from './image/attached/swank.ts';
@@ -29,21 +28,20 @@ import { PACKAGE_FOLDER, sandboxOf } from './sandboxing.ts';
 export type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
   Pick<SbclOptions, 'times' | 'series'>;
 
-/** Returns the image for calls. FORBIDS returns the reason why a file may not be read. WITHOUT is as in
- *  AssemblyOptions. */
+/** The parts that images are made of, besides a configuration. */
+export interface ImageParts {
+  sandbox: Sandbox | undefined;
+  /** As in AssemblyOptions. */
+  without: readonly string[] | undefined;
+  /** Returns the reason why a file may not be read. */
+  forbids: (real: string) => string | undefined;
+  connections: Connections;
+}
+
+/** Returns the image for calls. */
 export function chosenImage(
   config: Config,
-  {
-    sandbox,
-    without,
-    forbids,
-    connections,
-  }: {
-    sandbox: Sandbox | undefined;
-    without: readonly string[] | undefined;
-    forbids: ReadLimits['forbids'];
-    connections: Connections;
-  },
+  { sandbox, without, forbids, connections }: ImageParts,
 ): ChosenImage {
   const { times } = connections;
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);

@@ -220,28 +220,11 @@ export class Editors implements HumanEditors, FileEditors {
       return { counts: false, text: 'This question was answered elsewhere, or its time is over.' };
     }
     const { finish, question } = open;
-    const { fingerprint } = question;
-    if (decision.kind === 'denied') {
-      const { words } = decision;
-      const reasonText = typeof words === 'string' ? words.trim().slice(0, WORDS_LIMIT) : '';
-      finish(
-        { kind: 'denied', where: name, ...(reasonText !== '' && { words: reasonText }) },
-        `denied in ${name}`,
-      );
-      return { counts: true, text: 'Denied.' };
-    }
-    if (decision.kind === 'modified') {
-      finish({ kind: 'modified', args: decision.args, fingerprint }, `approved with changes in ${name}`);
-      return { counts: true, text: 'Approved with your changes.' };
-    }
-    const session = decision.kind === 'approved for the session';
-    if (session && question.sessionScope === undefined)
+    if (decision.kind === 'approved for the session' && question.sessionScope === undefined)
       return { counts: false, text: 'This call cannot be approved for the session. Approve it once.' };
-    finish(
-      { kind: 'approved', fingerprint, where: name, ...(session && { session }) },
-      `approved in ${name}`,
-    );
-    return { counts: true, text: session ? 'Approved for this session.' : 'Approved.' };
+    const { verdict, why, text } = verdictFor(decision, question.fingerprint, name);
+    finish(verdict, why);
+    return { counts: true, text };
   }
 
   /** Resolves with the name of an editor in which the file REAL has unsaved changes. Resolves with undefined when no
@@ -270,6 +253,34 @@ export class Editors implements HumanEditors, FileEditors {
   /** Informs the editors that a tool has changed the file REAL. */
   changed(real: string): void {
     this.#notifyAll('live-lisp/changed', { file: real });
+  }
+}
+
+/** Returns the verdict of DECISION, which the human made in the program NAME about the preview with FINGERPRINT. `why`
+ * is the reason for which the question is closed elsewhere, and `text` is for the human. */
+function verdictFor(
+  decision: Decision,
+  fingerprint: string,
+  name: string,
+): { verdict: Verdict; why: string; text: string } {
+  switch (decision.kind) {
+    case 'denied': {
+      const words = typeof decision.words === 'string' ? decision.words.trim().slice(0, WORDS_LIMIT) : '';
+      const verdict: Verdict = { kind: 'denied', where: name, ...(words !== '' && { words }) };
+      return { verdict, why: `denied in ${name}`, text: 'Denied.' };
+    }
+    case 'modified': {
+      const verdict: Verdict = { kind: 'modified', args: decision.args, fingerprint };
+      return { verdict, why: `approved with changes in ${name}`, text: 'Approved with your changes.' };
+    }
+    case 'approved': {
+      const verdict: Verdict = { kind: 'approved', fingerprint, where: name };
+      return { verdict, why: `approved in ${name}`, text: 'Approved.' };
+    }
+    case 'approved for the session': {
+      const verdict: Verdict = { kind: 'approved', fingerprint, where: name, session: true };
+      return { verdict, why: `approved in ${name}`, text: 'Approved for this session.' };
+    }
   }
 }
 

@@ -1,6 +1,5 @@
 // Decides which files the tools may read and write: those in the roots of the workspace, after all links are resolved.
 
-import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
@@ -9,10 +8,19 @@ import { visibleName } from '../visible.ts';
 import { findLocalFolders, realPathOf, UnreadableFile, withFileTimeout } from './answering.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
+import {
+  type Access,
+  checkKind,
+  checkSyntax,
+  firstFolder,
+  kindError,
+  type NamedFolders,
+  noRootsText,
+  onlyReadText,
+  outsideText,
+} from './path-refusals.ts';
 import { isSystemFile } from './regular.ts';
 import type { FileEditors, Unsaved } from './unsaved.ts';
-
-type Access = 'read' | 'write';
 
 interface Location {
   /** The real path of the part of the path that exists. */
@@ -46,16 +54,10 @@ const SOURCES_MS = 2000;
 
 const HIDDEN = 'the sandbox hides it from the image';
 
-/** Length, in octets, of the longest path that any supported system opens. */
-const PATH_LIMIT = 4096;
-
 export class Workspace {
-  /** The roots as absolute paths, with links not resolved, for messages. */
-  readonly #roots: readonly string[];
-  readonly #readRoots: readonly string[];
+  readonly #named: NamedFolders;
   readonly #realRoots: readonly string[];
   readonly #realReadRoots: readonly string[];
-  readonly #start: string;
   readonly #findSources: (() => Promise<string[]>) | undefined;
   readonly #hides: (real: string) => boolean;
   readonly #editors: FileEditors | undefined;
@@ -67,11 +69,14 @@ export class Workspace {
   constructor(folders: WorkspaceFolders) {
     const { roots, start = '.', readRoots = [], sources, hides = () => false } = folders;
     this.secretsKnown = folders.secretsKnown ?? Promise.resolve();
-    this.#roots = roots.map((root) => resolve(root));
-    this.#realRoots = this.#roots.map(realPath);
-    this.#readRoots = readRoots.map((root) => resolve(root));
-    this.#realReadRoots = this.#readRoots.map(realPath);
-    this.#start = resolve(start);
+    this.#named = {
+      roots: roots.map((root) => resolve(root)),
+      readRoots: readRoots.map((root) => resolve(root)),
+      start: resolve(start),
+      readsSources: sources !== undefined,
+    };
+    this.#realRoots = this.#named.roots.map(realPath);
+    this.#realReadRoots = this.#named.readRoots.map(realPath);
     this.#findSources = sources;
     this.#hides = hides;
     this.#elsewhere = folders.elsewhere;
@@ -80,7 +85,7 @@ export class Workspace {
   }
 
   get root(): string {
-    return this.#roots[0] ?? this.#start;
+    return firstFolder(this.#named);
   }
 
   get realRoots(): readonly string[] {
@@ -90,7 +95,7 @@ export class Workspace {
   /** Returns the real paths of the roots. Throws a CallError when there are no roots. */
   rootFolders(): readonly string[] {
     if (this.#realRoots.length > 0) return this.#realRoots;
-    throw new CallError(`There is no workspace to search. ${this.#noRootsText()}`);
+    throw new CallError(`There is no workspace to search. ${noRootsText(this.#named)}`);
   }
 
   /** Returns REAL, a real path, as messages show it: relative to the first root if it is inside this root. */
@@ -101,16 +106,7 @@ export class Workspace {
 
   /** Returns the real location of PATH. Throws a CallError when ACCESS to it is not allowed. */
   async locate(path: string, access: Access): Promise<Location> {
-    if (path === '') throw new CallError('The path must not be empty.');
-    if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
-    if (Buffer.byteLength(path) > PATH_LIMIT) {
-      throw new CallError(`The path is longer than ${PATH_LIMIT} bytes. Give a shorter one.`);
-    }
-    if (/^~(?:\/|$)/.test(path)) {
-      throw new CallError(
-        `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
-      );
-    }
+    checkSyntax(path, this.root);
     this.checkHere(path);
     await findLocalFolders([resolve(this.root, path)]);
     const { link, error, ...location } = await existingPart(resolve(this.root, path)).catch(
@@ -146,11 +142,13 @@ export class Workspace {
 
   /** Throws a CallError when REAL is in no folder that allows ACCESS. */
   async #checkRoots(real: string, access: Access, path: string): Promise<void> {
-    if (!this.#realRoots.some((root) => isInside(root, real))) {
-      const onlyRead = await this.#isReadOnly(real);
-      if (!onlyRead) throw new CallError(this.#outsideText(path, access));
-      if (access === 'write') throw new CallError(this.#onlyReadText(path));
-    }
+    if (this.#isInRoot(real)) return;
+    if (!(await this.#isReadOnly(real))) throw new CallError(outsideText(path, access, this.#named));
+    if (access === 'write') throw new CallError(onlyReadText(path, this.#named));
+  }
+
+  #isInRoot(real: string): boolean {
+    return this.#realRoots.some((root) => isInside(root, real));
   }
 
   /** Throws a CallError when tools may not read the file REAL, the real path of PATH (see `forbids`). */
@@ -161,8 +159,9 @@ export class Workspace {
   }
 
   #forbidden(why: string, real: string, access: Access, path: string): CallError {
-    const here = this.#realRoots.some((root) => isInside(root, real));
-    const remedy = here ? 'Do without it, or ask the user to do this.' : 'Put a copy into the workspace.';
+    const remedy = this.#isInRoot(real)
+      ? 'Do without it, or ask the user to do this.'
+      : 'Put a copy into the workspace.';
     const done = access === 'read' ? 'read' : 'written';
     return new CallError(`${visibleName(path)} is not ${done}: ${why}. ${remedy}`);
   }
@@ -178,8 +177,7 @@ export class Workspace {
   }
 
   async contains(file: string): Promise<boolean> {
-    const real = await realPathOf(file);
-    return this.#realRoots.some((root) => isInside(root, real));
+    return this.#isInRoot(await realPathOf(file));
   }
 
   /** Returns true when tools may read REAL but not write to it, because it is in a read root or among the sources of a
@@ -191,36 +189,6 @@ export class Workspace {
     const folders = (await this.#findSources?.()) ?? [];
     this.#sources = { folders, until: performance.now() + SOURCES_MS };
     return isInOne(folders);
-  }
-
-  #onlyReadText(path: string): string {
-    const head = `Path ${visibleName(path)} is in a directory that is only read.`;
-    if (this.#roots.length === 0) return `${head} ${this.#noRootsText()}`;
-    return `${head} Files are written inside ${this.#rootsText()}; the user can add a root with --root DIR.`;
-  }
-
-  #noRootsText(): string {
-    return `The server was started in ${visibleName(this.#start)}. Since that is or contains the home directory, or is the root, it is no workspace unless the user names it. The user can name any directory: --root DIR.`;
-  }
-
-  #outsideText(path: string, access: Access): string {
-    if (this.#roots.length === 0) {
-      return `Path ${visibleName(path)} is in no workspace. ${this.#noRootsText()}`;
-    }
-    const target = resolve(this.root, path);
-    const byLink = [...this.#roots, ...this.#readRoots].some((root) => isInside(root, target));
-    const also = access === 'read' && this.#readRoots.length > 0;
-    const loaded = this.#findSources ? '. Sources of systems that are loaded can be read too' : '';
-    const where = this.#rootsText() + (also ? ` and the read roots ${listed(this.#readRoots)}` : '');
-    return [
-      `Path ${visibleName(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
-      `File tools stay inside ${also || this.#roots.length > 1 ? 'them' : 'it'};`,
-      `the user can add a root with --root DIR${access === 'read' ? `, or with --read-root DIR one that is only read${loaded}` : ''}.`,
-    ].join(' ');
-  }
-
-  #rootsText(): string {
-    return `the workspace${this.#roots.length > 1 ? 's' : ''} ${listed(this.#roots)}`;
   }
 
   /** Opens the file PATH for reading, and calls USE with the open file and its name for messages. */
@@ -300,27 +268,6 @@ export class Workspace {
   }
 }
 
-/** Throws a CallError when STATS are not those of a regular file, or when PATH ends like the path of a directory. */
-export function checkKind(path: string, stats: Stats): void {
-  if (!stats.isFile()) throw kindError(path, stats);
-  if (/\/\.?$/.test(path))
-    throw new CallError(`Path ${visibleName(path)} ends like a directory, but is a file.`);
-}
-
-/** Returns the error that PATH is not a regular file. STATS say what it is. */
-export function kindError(path: string, stats: Stats): CallError {
-  const shown = visibleName(path);
-  if (stats.isDirectory()) return new CallError(`${shown} is a directory. Give the path of a file.`);
-  const kind = stats.isFIFO()
-    ? 'a FIFO'
-    : stats.isSocket()
-      ? 'a socket'
-      : stats.isSymbolicLink()
-        ? 'a link'
-        : 'a device';
-  return new CallError(`${shown} is ${kind}. File tools read and write regular files only.`);
-}
-
 /** Returns the real path of the part of PATH that exists, and the names that follow it. `link` is a link in PATH that
  * has no target. `error` is an error of the file system that has another reason than a missing part. */
 async function existingPart(path: string): Promise<Location & { link?: string; error?: unknown }> {
@@ -341,7 +288,3 @@ async function existingPart(path: string): Promise<Location & { link?: string; e
 }
 
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP'];
-
-function listed(paths: readonly string[]): string {
-  return paths.map(visibleName).join(', ');
-}

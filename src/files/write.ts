@@ -11,7 +11,8 @@ import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { removeStale, temporaryName } from './half-written.ts';
 import { readBytes, WHOLE_FILE_LIMIT } from './lines.ts';
-import { checkKind, kindError, type Workspace } from './workspace.ts';
+import { checkKind, kindError } from './path-refusals.ts';
+import type { Workspace } from './workspace.ts';
 
 /** The current state of a file that is to be written. */
 export interface Present {

@@ -61,8 +61,8 @@ export async function clientFindings(
   const program = findProgram(client.program, context);
   const runs = program === undefined ? 'its program is not on PATH' : `program ${program}`;
   const parts = await Promise.all([
-    ...client.scopes.map((scope) => entryFindings(client, scope, context, launch)),
-    ...(client.local === undefined ? [] : [entryFindings(client, 'local', context, launch)]),
+    ...client.scopes.map((spot) => entryFindings({ client, spot, context, launch })),
+    ...(client.local === undefined ? [] : [entryFindings({ client, spot: 'local', context, launch })]),
     pluginFindings(client, context),
   ]);
   return [
@@ -93,18 +93,25 @@ function countFindings({ title, name }: Client, starters: readonly StarterFindin
   return [{ ok: false, text }];
 }
 
-/** Returns findings about CLIENT's entry in SPOT. SPOT is a scope, or 'local' for the entry that the client's program
- * writes. */
-async function entryFindings(
-  client: Client,
-  spot: Scope | 'local',
-  context: InstallContext,
-  launch: Launch,
-): Promise<StarterFindings> {
+/** A place where `client` can have an entry: `spot` is a scope, or 'local' for the entry that the client's program
+ * writes. `launch` is the command that install would write there. */
+interface EntryPlace {
+  client: Client;
+  spot: Scope | 'local';
+  context: InstallContext;
+  launch: Launch;
+}
+
+function scopeOf({ spot }: EntryPlace): Scope {
+  // A local entry belongs to the user, because it is in a file of the user.
+  return spot === 'local' ? 'user' : spot;
+}
+
+/** Returns findings about the entry at PLACE. */
+async function entryFindings(place: EntryPlace): Promise<StarterFindings> {
+  const { client, spot, context } = place;
   const entry = spot === 'local' ? client.local?.(context) : client.settings(context, spot)[0];
   if (entry === undefined) return { findings: [] };
-  // A local entry belongs to the user, because it is in a file of the user.
-  const scope = spot === 'local' ? 'user' : spot;
   return orUnreadable(async () => {
     const found = await valueIn(entry);
     if (found === undefined) {
@@ -113,27 +120,33 @@ async function entryFindings(
     }
     const line = commandLine(found);
     if (line.length === 0) {
-      const text = `${spot}: the entry ${ENTRY_NAME} in ${entry.file} has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client ${client.name} --scope ${scope}`;
+      const text = `${spot}: the entry ${ENTRY_NAME} in ${entry.file} has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client ${client.name} --scope ${scopeOf(place)}`;
       return { findings: [{ ok: false, text }] };
     }
     const remedy =
       spot === 'local' ? ` (${client.program} mcp remove --scope local ${ENTRY_NAME} takes that out)` : '';
     const findings = [
       { ok: true, text: `${spot}: ${entry.file} starts ${shellLine(line)}${remedy}` },
-      ...wordFindings(line),
+      ...(await trialFindings(place, found, line)),
+      ...(client.asks ? [await approvalFinding(place, insistsOnSandbox(line))] : []),
     ];
-    const isRunnable = findings.every(({ ok }) => ok);
-    const trustProblem = TRUST[client.name];
-    const distrust = await trustProblem?.(context, scope);
-    if (distrust !== undefined) findings.push({ ok: false, text: distrust });
-    // Doctor starts only commands that the user has trusted, because a project can have put any command into its file.
-    const isTrusted = scope === 'user' || (trustProblem !== undefined && distrust === undefined);
-    if (isRunnable && (isTrusted || isOwn(client, scope, context, launch, found)))
-      findings.push(await greetingFinding(line, environmentOf(found), context));
-    else if (isRunnable) findings.push(UNTRIED);
-    if (client.asks) findings.push(await approvalFinding(client, scope, context, insistsOnSandbox(line)));
     return { entry: entry.file, findings };
   });
+}
+
+/** Returns findings about LINE, the command of the entry FOUND at PLACE. Starts the command if its programs exist.
+ * Doctor starts only commands that the user has trusted, because a project can have put any command into its file. */
+async function trialFindings(place: EntryPlace, found: unknown, line: readonly string[]): Promise<Finding[]> {
+  const { client, context } = place;
+  const scope = scopeOf(place);
+  const trustProblem = TRUST[client.name];
+  const distrust = await trustProblem?.(context, scope);
+  const isTrusted = scope === 'user' || (trustProblem !== undefined && distrust === undefined);
+  const words = wordFindings(line);
+  const findings = distrust === undefined ? words : [...words, { ok: false, text: distrust }];
+  if (!words.every(({ ok }) => ok)) return findings;
+  const isStarted = isTrusted || isOwn(place, found);
+  return [...findings, isStarted ? await greetingFinding(line, environmentOf(found), context) : UNTRIED];
 }
 
 async function orUnreadable(find: () => Promise<StarterFindings>): Promise<StarterFindings> {
@@ -151,16 +164,11 @@ const UNTRIED: Finding = {
   text: 'this command was not started: it is not the one that install writes, and the project can have put anything there',
 };
 
-/** Returns true when FOUND is exactly the entry that install would write for CLIENT and LAUNCH. */
-function isOwn(
-  client: Client,
-  scope: Scope,
-  context: InstallContext,
-  launch: Launch,
-  found: unknown,
-): boolean {
+/** Returns true when FOUND is exactly the entry that install would write at PLACE. */
+function isOwn(place: EntryPlace, found: unknown): boolean {
+  const { client, context, launch } = place;
   return [false, true].some((trust) => {
-    const [setting] = client.settings({ ...context, trust }, scope);
+    const [setting] = client.settings({ ...context, trust }, scopeOf(place));
     const wanted = setting?.kind === 'entry' && setting.entry(trust ? trustedLaunch(launch) : launch);
     return isDeepStrictEqual(found, wanted);
   });
@@ -215,15 +223,12 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   return findings;
 }
 
-/** Returns a finding that says when CLIENT asks its user, according to all its files for SCOPE. BOXED is true when code
- * runs in a sandbox. */
-async function approvalFinding(
-  client: Client,
-  scope: Scope,
-  context: InstallContext,
-  boxed: boolean,
-): Promise<Finding> {
+/** Returns a finding that says when the client of PLACE asks its user, according to all its files for the scope. BOXED
+ * is true when code runs in a sandbox. */
+async function approvalFinding(place: EntryPlace, boxed: boolean): Promise<Finding> {
+  const { client, context } = place;
   const { title, name } = client;
+  const scope = scopeOf(place);
   const grant = await grantOf(client.settings({ ...context, trust: true }, scope));
   if (grant !== undefined) {
     const { what, file } = grant;

@@ -47,9 +47,11 @@ interface Next {
 
 type Answer = Verdict | Next;
 
-/** A call that waits for the human. `signal` aborts when it is cancelled. `onProgress` receives a text about the
- *  wait. */
-interface WaitingCall {
+/** A call of the tool `name` with `args` that waits for the human. `signal` aborts when it is cancelled. `onProgress`
+ *  receives a text about the wait. */
+export interface WaitingCall {
+  name: string;
+  args: unknown;
   signal: AbortSignal;
   onProgress?: (message: string) => void;
 }
@@ -82,28 +84,21 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the MCP result that asks the human QUESTION about the call of the tool NAME with ARGS. Only for clients of
-   * MCP's modern era, which send the answer in a new request. SIZE is the client's space for a question. */
-  async ask(
-    question: OpenQuestion,
-    name: string,
-    args: unknown,
-    size: MessageSize,
-  ): Promise<InputRequiredResult> {
-    return this.#request(this.#openFirst(question, subjectOf(name, args), size));
+  /** Returns the MCP result that asks the human QUESTION about CALL. Only for clients of MCP's modern era, which send
+   * the answer in a new request. SIZE is the client's space for a question. */
+  async ask(question: OpenQuestion, call: WaitingCall, size: MessageSize): Promise<InputRequiredResult> {
+    return this.#request(this.#openFirst(question, subjectOf(call), size));
   }
 
-  /** Asks the human QUESTION about the call of the tool NAME with ARGS by SEND, and resolves with the
-   *  verdict. For clients of the legacy era of MCP. SIZE is the client's space for a question. CALL is the
-   *  call. Throws a NoHumanAnswerError without an answer in time. */
+  /** Asks the human QUESTION about CALL by SEND, and resolves with the verdict. For clients of the legacy era of MCP.
+   *  SIZE is the client's space for a question. Throws a NoHumanAnswerError without an answer in time. */
   async askBySending(
     question: OpenQuestion,
-    name: string,
-    args: unknown,
-    { size, send, call }: { size: MessageSize; send: Send; call: WaitingCall },
+    call: WaitingCall,
+    { size, send }: { size: MessageSize; send: Send },
   ): Promise<Verdict> {
     const { questions } = this.#options;
-    const subject = subjectOf(name, args);
+    const subject = subjectOf(call);
     let answer: Answer = this.#openFirst(question, subject, size);
     let asked = answer.question;
     while (answer.kind === 'next') {
@@ -121,22 +116,16 @@ export class Approvals {
       }
       answer = this.#read(taken, subject, first.result);
     }
-    return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, call) : answer;
+    return answer.kind === 'unanswered' ? this.#fromEditor(asked, call) : answer;
   }
 
-  /** Asks QUESTION about the call of the tool NAME with ARGS only in the human's editors, and resolves with
-   *  the verdict. Resolves with undefined when no editor is connected. CALL is the call. Throws a
-   *  NoHumanAnswerError without an answer in time. */
-  async askInEditor(
-    question: OpenQuestion,
-    name: string,
-    args: unknown,
-    call: WaitingCall,
-  ): Promise<Verdict | undefined> {
+  /** Asks QUESTION about CALL only in the human's editors, and resolves with the verdict. Resolves with undefined when
+   *  no editor is connected. Throws a NoHumanAnswerError without an answer in time. */
+  async askInEditor(question: OpenQuestion, call: WaitingCall): Promise<Verdict | undefined> {
     const editor = this.#askEditors(question);
     if (editor === undefined) return undefined;
     const pending = pendingQuestion(question, { pages: [], editor, onClose: () => {} });
-    const verdict = await this.#fromEditor(pending, subjectOf(name, args), call);
+    const verdict = await this.#fromEditor(pending, call);
     return verdict.kind === 'unanswered' ? undefined : verdict;
   }
 
@@ -152,19 +141,15 @@ export class Approvals {
     return allowsSession && this.#options.allowsSessionApproval;
   }
 
-  /** Waits for an editor's verdict on QUESTION about the call with digest SUBJECT. The verdict is
-   *  `unanswered` when no editor is left, or the call is cancelled. Throws a NoHumanAnswerError without a
-   *  verdict in time. */
-  async #fromEditor(
-    question: PendingQuestion,
-    subject: string,
-    { signal, onProgress }: WaitingCall,
-  ): Promise<Verdict> {
+  /** Waits for an editor's verdict on QUESTION about CALL. The verdict is `unanswered` when no editor is left, or the
+   *  call is cancelled. Throws a NoHumanAnswerError without a verdict in time. */
+  async #fromEditor(question: PendingQuestion, call: WaitingCall): Promise<Verdict> {
     const { editor } = question;
+    const { signal, onProgress } = call;
     if (editor === undefined) return { kind: 'unanswered' };
     onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const { questions } = this.#options;
-    const id = randomUUID();
+    const [id, subject] = [randomUUID(), subjectOf(call)];
     questions.add(id, { ...question, onClose: () => {} }, subject);
     const cancelled = new Promise<undefined>((resolve) => {
       if (signal.aborted) resolve(undefined);
@@ -177,20 +162,18 @@ export class Approvals {
     return verdict ?? { kind: 'unanswered' };
   }
 
-  /** Reads the client's answer in CALL of the tool NAME with ARGS. Returns the human's verdict, or the
-   *  request for the next form. Returns undefined when the call has no answer, because nobody was asked yet.
+  /** Reads the client's answer in the request of CONTEXT, which is for CALL. Returns the human's verdict, or the
+   *  request for the next form. Returns undefined when the request has no answer, because nobody was asked yet.
    *  Throws a CallError for an invalid answer. */
   async verdict(
-    name: string,
-    args: unknown,
-    context: ServerContext,
     call: WaitingCall,
+    context: ServerContext,
   ): Promise<Verdict | { kind: 'next'; request: InputRequiredResult } | undefined> {
     const { requestState, inputResponses } = context.mcpReq;
     const state = requestState<string>();
     if (state === undefined && inputResponses === undefined) return undefined;
     const { id } = await this.#verifiedState(String(state), context);
-    const subject = subjectOf(name, args);
+    const subject = subjectOf(call);
     const question = this.#options.questions.take(id, subject);
     const response = inputResponse(inputResponses, KEY);
     const answer: Answer =
@@ -201,7 +184,7 @@ export class Approvals {
       if (answer.kind === 'next') this.#options.questions.take(answer.id, subject).onClose();
       return given;
     }
-    if (answer.kind === 'unanswered') return this.#fromEditor(question, subject, call);
+    if (answer.kind === 'unanswered') return this.#fromEditor(question, call);
     return answer.kind === 'next' ? { kind: 'next', request: await this.#request(answer) } : answer;
   }
 
@@ -335,8 +318,8 @@ export function sender(server: Server, signal: AbortSignal, relatedRequestId?: R
   };
 }
 
-/** Returns a digest of the call of the tool NAME with ARGS. An answer is valid only for a call with the same digest. */
-function subjectOf(name: string, args: unknown): string {
+/** Returns the digest of a call. An answer is valid only for a call with the same digest. */
+function subjectOf({ name, args }: WaitingCall): string {
   return createHash('sha256')
     .update(JSON.stringify([name, args ?? {}]))
     .digest('hex');

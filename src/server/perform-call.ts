@@ -15,8 +15,9 @@ import type { HumanEditors, ShownAnswer } from '../kernel/human-editor.ts';
 import type { NoticeReader } from '../kernel/notice-board.ts';
 import type { Outcome } from '../kernel/outcome.ts';
 import type { CallContext } from '../kernel/tool.ts';
-import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
+import { type Approvals, canAsk, isModern, sender, type WaitingCall } from './approvals.ts';
 import { signed } from './identity.ts';
+import type { MessageSize } from './message-size.ts';
 import { adaptedTo, clientName, messageSizeOf } from './quirks.ts';
 
 export interface CommandConnection {
@@ -75,6 +76,7 @@ async function performApproved(
   const { executor, approvals, version, command } = options;
   const asker = askerOf(options, call);
   const { running, end } = beginCall(context, command);
+  const waiting = { ...running, name, args };
   const execute = (verdict?: Verdict) =>
     executor.execute(name, args, { ...running, canAsk: asker !== undefined }, verdict);
   const callResult = (outcome: Outcome) => {
@@ -82,14 +84,14 @@ async function performApproved(
     return command ? withOutcome(result, outcome) : result;
   };
   try {
-    const given = await approvals.verdict(name, args, context, running);
+    const given = await approvals.verdict(waiting, context);
     if (given?.kind === 'next') return given.request;
     const outcome = await execute(given);
     if (outcome.success || outcome.question === undefined || asker === undefined) return callResult(outcome);
     const question = { ...outcome.question, shownCall };
     if (asker.kind === 'client' && isModern(context))
-      return await approvals.ask(question, name, args, messageSizeOf(server, context));
-    const verdict = await askedVerdict(options, call, running, asker, question);
+      return await approvals.ask(question, waiting, asker.size);
+    const verdict = await askedVerdict(approvals, asker, question, waiting);
     if (verdict !== undefined) return callResult(await execute(verdict));
     question.recordRefusal('cannot ask', outcome.error);
     return callResult(outcome);
@@ -101,48 +103,37 @@ async function performApproved(
   }
 }
 
-/** The program that asks the human: the client of the call, the human's editors, or the client that started
- *  the server. */
-type Asker = { kind: 'client' } | { kind: 'editors' } | { kind: 'session client'; server: Server };
+/** The program that asks the human: the human's editors, the client of the call, or the client that started the
+ *  server. `size` is the client's space for a question. `requestId` is the request to which the forms belong. */
+type Asker =
+  | { kind: 'editors' }
+  | { kind: 'client' | 'session client'; server: Server; size: MessageSize; requestId?: RequestId };
 
 /** Returns the program that asks the human about CALL; undefined when no program can. */
 function askerOf(
   { editors, sessionClient }: CallServices,
   { server, context }: ClientCall,
 ): Asker | undefined {
-  if (canAsk(server, context)) return { kind: 'client' };
+  if (canAsk(server, context))
+    return { kind: 'client', server, size: messageSizeOf(server, context), requestId: context.mcpReq.id };
   if (editors.watching) return { kind: 'editors' };
   const client = sessionClient?.();
-  return client && { kind: 'session client', server: client };
+  return client && { kind: 'session client', server: client, size: messageSizeOf(client) };
 }
 
 /** Asks QUESTION about CALL through ASKER, and resolves with the human's verdict. Resolves with undefined when no
  * editor is connected any more. */
 async function askedVerdict(
-  { approvals }: CallServices,
-  { name, args, server, context }: ClientCall,
-  running: RunningCall,
+  approvals: Approvals,
   asker: Asker,
   question: OpenQuestion,
+  call: WaitingCall,
 ): Promise<Verdict | undefined> {
-  const { signal } = running;
-  switch (asker.kind) {
-    case 'client': {
-      const asking = {
-        size: messageSizeOf(server, context),
-        send: sender(server, signal, context.mcpReq.id),
-        call: running,
-      };
-      return approvals.askBySending(question, name, args, asking);
-    }
-    case 'editors':
-      return approvals.askInEditor(question, name, args, running);
-    case 'session client': {
-      running.onProgress?.("waits until the user approves or denies it in the session's client");
-      const asking = { size: messageSizeOf(asker.server), send: sender(asker.server, signal), call: running };
-      return approvals.askBySending(question, name, args, asking);
-    }
-  }
+  if (asker.kind === 'editors') return approvals.askInEditor(question, call);
+  const { kind, server, size, requestId } = asker;
+  if (kind === 'session client')
+    call.onProgress?.("waits until the user approves or denies it in the session's client");
+  return approvals.askBySending(question, call, { size, send: sender(server, call.signal, requestId) });
 }
 
 type RunningCall = CallContext & { signal: AbortSignal };

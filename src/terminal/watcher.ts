@@ -21,6 +21,13 @@ interface Question {
   lines: string[];
 }
 
+/** A session that is watched. `calls` contains the names of the tools whose calls are running, by the id of the call. */
+interface WatchedSession {
+  name: string;
+  connection: Connection;
+  calls: Map<unknown, string>;
+}
+
 /** Watches the sessions whose workspace is FOLDER, is inside it, or contains it. */
 export class Watcher {
   readonly #sessions: string;
@@ -70,28 +77,26 @@ export class Watcher {
     });
   }
 
-  /** Shows the message METHOD from the session NAME. CALLS contains the names of the tools whose calls are running. */
-  #onMessage(
-    method: string,
-    params: Params,
-    { connection, calls, name }: { connection: Connection; calls: Map<unknown, string>; name: string },
-  ): void {
-    if (method === 'live-lisp/began' && Number(params['time']) >= this.#began) {
-      const tool = oneLine(params['tool']);
-      calls.set(params['id'], tool);
-      this.#show([
-        `${clock()} ${visibleLine(name)} ${oneLine(params['client'])} ${tool}`,
-        ...shortened(params['lines']),
-      ]);
-    }
-    const tool = calls.get(params['id']);
-    if (method === 'live-lisp/ended' && tool !== undefined) {
-      calls.delete(params['id']);
-      const seconds = (Number(params['milliseconds']) / 1000).toFixed(1);
-      this.#show([`  => ${tool}: ${oneLine(params['line'])} (${seconds} s)`]);
-    }
-    if (method === 'live-lisp/asked') this.#ask(connection, params);
+  #onMessage(method: string, params: Params, session: WatchedSession): void {
+    if (method === 'live-lisp/began') this.#showBegan(params, session);
+    if (method === 'live-lisp/ended') this.#showEnded(params, session);
+    if (method === 'live-lisp/asked') this.#ask(session.connection, params);
     if (method === 'live-lisp/closed') this.#close(params);
+  }
+
+  #showBegan({ id, time, tool, client, lines }: Params, { name, calls }: WatchedSession): void {
+    // A session also reports its last calls from before.
+    const isNew = Number(time) >= this.#began;
+    if (!isNew) return;
+    calls.set(id, oneLine(tool));
+    this.#show([`${clock()} ${visibleLine(name)} ${oneLine(client)} ${oneLine(tool)}`, ...shortened(lines)]);
+  }
+
+  #showEnded({ id, line, milliseconds }: Params, { calls }: WatchedSession): void {
+    const tool = calls.get(id);
+    if (tool === undefined) return;
+    calls.delete(id);
+    this.#show([`  => ${tool}: ${oneLine(line)} (${(Number(milliseconds) / 1000).toFixed(1)} s)`]);
   }
 
   #ask(connection: Connection, { id, headline, text }: Params): void {

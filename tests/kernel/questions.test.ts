@@ -83,8 +83,8 @@ test('C29 an answer by a client of the legacy era that comes too late is told as
     return { action: 'accept', content: { decision: 'approve' } };
   };
   const size = { rows: 10, columns: 80 };
-  const call = new AbortController();
-  const answered = approvals.askBySending(question('a'), 'probe', {}, { size, send, call });
+  const call = { name: 'probe', args: {}, signal: new AbortController().signal };
+  const answered = approvals.askBySending(question('a'), call, { size, send });
   await expect(answered).rejects.toThrow(new CallError('too late'));
 });
 
@@ -112,9 +112,9 @@ test.each([
     expect(message).toBe('waits until the user approves or denies it in Emacs');
     expect(editors.answer(String(id), { kind: 'approved' }, 'Emacs').counts).toBe(true);
   };
-  const call = { signal: new AbortController().signal, onProgress };
+  const call = { name: 'probe', args: {}, signal: new AbortController().signal, onProgress };
   const size = { rows: 10, columns: 80 };
-  expect(await approvals.askBySending(question('a'), 'probe', {}, { size, send, call })).toMatchObject({
+  expect(await approvals.askBySending(question('a'), call, { size, send })).toMatchObject({
     kind,
   });
 });

@@ -43,32 +43,30 @@ export class ChosenImage implements Image, RestartableImage {
   /** The server's own image. Undefined before it is used, and after the calls have moved to an image of somebody
    * else. */
   #own: SbclImage | undefined;
-  /** True when calls go to an image of somebody else. With `auto`, this can change until the choice is final. */
-  #isAttached: boolean;
-  /** True when a flag, or a call in the own image, has made the choice final. A call in an image of somebody else makes
-   * it final too (see #isSettled). */
-  #isDecided: boolean;
+  /** The image that gets the calls. A flag, or a call in the own image, makes the choice final. A call in an image of
+   * somebody else settles it too (see #isSettled). */
+  #choice: { image: 'own' | 'attached'; isFinal: boolean };
   #starting: Promise<void> | undefined;
   #closed = false;
   readonly #beside = new Set<SbclImage>();
   readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
-  /** True after a notice that an image of somebody else accepts servers but is not used. */
-  #unusedNoticed = false;
-  /** True after a notice that the folder of sockets cannot be used. */
-  #refusalNoticed = false;
+  /** The kinds of the notices that were added. Each is added once. */
+  readonly #noticed = new Set<ImageNotice['kind']>();
 
   constructor(options: ChoiceOptions) {
     this.#options = options;
     this.#finder = new ImageFinder(options, options.attached.line);
     const find = () => this.#finder.find(this.#attached.used);
     this.#attached = new AttachedImage({ ...options.attached, find });
-    this.#isAttached = this.#finder.isByName;
-    this.#isDecided = options.choice !== 'auto' || options.ownImageRequiredBy !== undefined;
+    this.#choice = {
+      image: this.#finder.isByName ? 'attached' : 'own',
+      isFinal: options.choice !== 'auto' || options.ownImageRequiredBy !== undefined,
+    };
   }
 
   get #current(): SbclImage | AttachedImage {
-    return this.#isAttached ? this.#attached : this.#ownImage;
+    return this.isAttached ? this.#attached : this.#ownImage;
   }
 
   get #ownImage(): SbclImage {
@@ -80,7 +78,76 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   get isAttached(): boolean {
-    return this.#isAttached;
+    return this.#choice.image === 'attached';
+  }
+
+  async call<Name extends keyof Operations>(
+    name: Name,
+    args: Operations[Name]['args'],
+    options?: CallOptions,
+  ): Promise<Reply<Name>> {
+    // Code in an image calls tools that work in the same image.
+    if (codeCaller() !== undefined || INTERNAL_OPERATIONS.has(name))
+      return this.#current.call(name, args, options);
+    if (!this.#isSettled) await this.#choose();
+    if (this.isAttached) return this.#attached.call(name, args, options);
+    this.#choice = { image: 'own', isFinal: true };
+    const noticing = this.#noticeUnused();
+    const reply = await this.#ownImage.call(name, args, options).catch((error: unknown) => {
+      this.#attachIfDialled(error);
+      return this.#attached.call(name, args, options);
+    });
+    await noticing;
+    return reply;
+  }
+
+  /** True when no other image is looked for any more. */
+  get #isSettled(): boolean {
+    const { used, jobs } = this.#attached;
+    return this.#choice.isFinal || used !== undefined || jobs.list().length > 0;
+  }
+
+  /** Chooses the image that accepts servers for the workspace or, if there is none, the own image. Throws a SetupError
+   * when several images accept servers. */
+  async #choose(): Promise<void> {
+    const { images, refusal } = await this.#finder.fitting();
+    // Another call can have made the choice meanwhile.
+    if (this.#isSettled || this.#closed) return;
+    if (onlyImage(images) === undefined) {
+      this.#choice = { image: 'own', isFinal: false };
+      if (refusal !== undefined) this.#noticeOnce({ kind: 'not serving', why: refusal });
+      return;
+    }
+    this.#choice = { image: 'attached', isFinal: false };
+    if (this.#own === undefined) return;
+    // No call has used the own image yet. The tools that its start file registered end with it.
+    this.#closeOwn();
+    this.#options.attached.tools?.clear();
+  }
+
+  /** If ERROR says that the command of --image leads to an image of somebody else, moves all calls to that image.
+   * Otherwise throws ERROR again. */
+  #attachIfDialled(error: unknown): void {
+    if (!(error instanceof DialledError)) throw error;
+    this.#choice = { image: 'attached', isFinal: true };
+    this.#closeOwn();
+  }
+
+  #closeOwn(): void {
+    this.#own?.close();
+    this.#own = undefined;
+  }
+
+  async #noticeUnused(): Promise<void> {
+    const { choice, ownImageRequiredBy } = this.#options;
+    if (choice !== 'auto' || this.#noticed.has('unused')) return;
+    const [served] = (await this.#finder.fitting()).images;
+    if (served !== undefined) this.#noticeOnce({ kind: 'unused', served, ownImageRequiredBy });
+  }
+
+  #noticeOnce(notice: ImageNotice): void {
+    if (!this.#noticed.has(notice.kind)) this.#notices.add(notice);
+    this.#noticed.add(notice.kind);
   }
 
   get loads() {
@@ -116,35 +183,6 @@ export class ChosenImage implements Image, RestartableImage {
 
   get running(): boolean {
     return this.#current.running;
-  }
-
-  async call<Name extends keyof Operations>(
-    name: Name,
-    args: Operations[Name]['args'],
-    options?: CallOptions,
-  ): Promise<Reply<Name>> {
-    // Code in an image calls tools that work in the same image.
-    if (codeCaller() !== undefined || INTERNAL_OPERATIONS.has(name))
-      return this.#current.call(name, args, options);
-    if (!this.#isSettled) await this.#choose();
-    if (this.#isAttached) return this.#attached.call(name, args, options);
-    this.#isDecided = true;
-    const noticing = this.#noticeUnused();
-    const reply = await this.#ownImage.call(name, args, options).catch((error: unknown) => {
-      this.#attachIfDialled(error);
-      return this.#attached.call(name, args, options);
-    });
-    await noticing;
-    return reply;
-  }
-
-  /** If ERROR says that the command of --image leads to an image of somebody else, moves all calls to that image.
-   * Otherwise throws ERROR again. */
-  #attachIfDialled(error: unknown): void {
-    if (!(error instanceof DialledError)) throw error;
-    this.#isAttached = true;
-    this.#own?.close();
-    this.#own = undefined;
   }
 
   start(): void {
@@ -193,12 +231,12 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   get restartRefusal(): string | undefined {
-    if (!this.#isAttached) return undefined;
+    if (!this.isAttached) return undefined;
     return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${this.#options.attached.line}`;
   }
 
   async restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {
-    this.#isDecided = true;
+    this.#choice = { image: 'own', isFinal: true };
     return this.#ownImage.restart(rebuild);
   }
 
@@ -211,49 +249,6 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   get lastLoss(): LossReport | undefined {
-    return this.#isAttached ? undefined : this.#ownImage.lastLoss;
-  }
-
-  /** True when no other image is looked for any more. */
-  get #isSettled(): boolean {
-    const attachedUsed = this.#attached.used !== undefined || this.#attached.jobs.list().length > 0;
-    return this.#isDecided || attachedUsed;
-  }
-
-  /** Chooses the image that accepts servers for the workspace or, if there is none, the own image. Throws a SetupError
-   * when several images accept servers. */
-  async #choose(): Promise<void> {
-    const { images, refusal } = await this.#finder.fitting();
-    // Another call can have made the choice meanwhile.
-    if (this.#isSettled || this.#closed) return;
-    const image = onlyImage(images);
-    if (image === undefined) {
-      this.#isAttached = false;
-      this.#noticeRefusal(refusal);
-      return;
-    }
-    this.#isAttached = true;
-    if (this.#own === undefined) return;
-    // No call has used the own image yet. The tools that its start file registered end with it.
-    this.#own.close();
-    this.#own = undefined;
-    this.#options.attached.tools?.clear();
-  }
-
-  async #noticeUnused(): Promise<void> {
-    const { choice, ownImageRequiredBy } = this.#options;
-    if (choice !== 'auto' || this.#unusedNoticed) return;
-    const [served] = (await this.#finder.fitting()).images;
-    if (served === undefined || this.#unusedNoticed) return;
-    this.#unusedNoticed = true;
-    this.#notices.add({ kind: 'unused', served, ownImageRequiredBy });
-  }
-
-  /** Adds the notice that the folder of sockets cannot be used for the reason WHY. Does this once. Does nothing when
-   * WHY is undefined. */
-  #noticeRefusal(why: string | undefined): void {
-    if (why === undefined || this.#refusalNoticed) return;
-    this.#refusalNoticed = true;
-    this.#notices.add({ kind: 'not serving', why });
+    return this.isAttached ? undefined : this.#ownImage.lastLoss;
   }
 }

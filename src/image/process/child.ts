@@ -66,15 +66,11 @@ export class Child implements Peer {
   /** True while #lispPid is the id of the sandbox's process. */
   #isWrapped: boolean;
   readonly #raw = new RawOutput();
-  /** The reason of the first `kill`; '' before that. */
-  #killReason = '';
+  /** The reason of the first `kill`; undefined before that. */
+  #killReason: string | undefined;
   #exited = false;
-  /** True when a signal from a person or the system has ended the process, so that its core or fasl may be good. */
-  endedFromOutside = false;
-  /** True when code in the process has requested its exit. */
-  #isExiting = false;
-  /** True when the process was killed because its messages could not be understood. */
-  #failed = false;
+  /** The party that has ended the process, or has begun to. Before that, and for a fault of the process: `itself`. */
+  #endedBy: 'itself' | 'server' | 'user code' | 'signal from outside' = 'itself';
   /** The agent's greeting, which lists the abilities that this SBCL lacks; undefined before the greeting. */
   hello: Hello | undefined;
   /** The operations that were not answered when the process ended. */
@@ -153,14 +149,11 @@ export class Child implements Peer {
         if (this.dialled === undefined) this.#greeted(hello);
       },
       exiting: () => {
-        this.#isExiting = true;
+        this.#endedBy = 'user code';
         setTimeout(() => this.kill('it was told to exit'), this.#times.exit).unref();
       },
       stopped: () => this.#letGo(),
-      broken: (how) => {
-        this.#failed = true;
-        this.kill(how);
-      },
+      broken: (how) => this.#kill(how, 'itself'),
       hasStarted: (id) => this.#startedRequests?.has(id),
     };
   }
@@ -195,7 +188,12 @@ export class Child implements Peer {
 
   /** True when a fault of the process ended it, and not this server, a person, or an exit in user code. */
   get endedByItself(): boolean {
-    return (this.#killReason === '' || this.#failed) && !this.endedFromOutside && !this.#isExiting;
+    return this.#endedBy === 'itself';
+  }
+
+  /** True when a signal from a person or the system has ended the process, so that its core or fasl may be good. */
+  get endedFromOutside(): boolean {
+    return this.#endedBy === 'signal from outside';
   }
 
   get busy(): boolean {
@@ -266,7 +264,14 @@ export class Child implements Peer {
 
   /** Kills the process and all its descendants at once. The answers to running calls give HOW as the reason. */
   kill(how: string): void {
-    if (this.#killReason === '') this.#killReason = how;
+    this.#kill(how, 'server');
+  }
+
+  #kill(how: string, by: 'server' | 'itself'): void {
+    if (this.#killReason === undefined) {
+      this.#killReason = how;
+      if (this.#endedBy === 'itself') this.#endedBy = by;
+    }
     this.#process.kill('SIGKILL');
     this.#endDescendants();
   }
@@ -297,7 +302,8 @@ export class Child implements Peer {
         this.exitCode = code ?? undefined;
         this.#endDescendants();
         const by = (this.#encodesSignals ? signalIn(code) : undefined) ?? signal;
-        this.endedFromOutside = this.#killReason === '' && FROM_OUTSIDE.includes(by);
+        if (this.#killReason === undefined && FROM_OUTSIDE.includes(by))
+          this.#endedBy = 'signal from outside';
         // setImmediate lets Node read all output that has arrived by now, even when the timer fires late.
         setTimeout(() => setImmediate(() => end(this.#endReason(code, by))), this.#times.lastWords);
       });
@@ -318,7 +324,7 @@ export class Child implements Peer {
   }
 
   #endReason(code: number | null, signal: NodeJS.Signals | null): string {
-    if (this.#killReason !== '') return this.#killReason;
+    if (this.#killReason !== undefined) return this.#killReason;
     const { fatal } = this.#raw;
     // After a fatal error, SBCL exits with code 1 or by SIGABRT. If it ended in another way, the text is not from SBCL,
     // or this error did not end SBCL.
@@ -336,6 +342,7 @@ export class Child implements Peer {
    * because Linux then kills it. */
   #letGo(): void {
     this.#killReason = LET_GO;
+    this.#endedBy = 'user code';
     for (const name of this.#rawStreams) this.#process[name]?.removeAllListeners('data').resume();
     this.#disconnect(LET_GO);
     this.#resolveEnded(LET_GO);

@@ -30,8 +30,16 @@ export interface StartOptions extends AgentOptions {
 /** The error that the command which should start an image connects to one that somebody else runs. */
 export class DialledError extends SetupError {}
 
-/** The error that a process ended before its greeting. */
-class FailedStart extends SetupError {}
+/** The error when a process ended before its greeting. HOW is the reason, and may contain the output of the process in
+ * further lines. */
+class FailedStart extends SetupError {
+  readonly reason: string;
+
+  constructor(how: string, remedy: string) {
+    super(`The Lisp image did not start: ${how}. ${remedy}`);
+    this.reason = how.replace(/\n.*/s, '');
+  }
+}
 
 /** Throws ERROR again unless it is a FailedStart. Another way to start only makes sense after a FailedStart, which can
  * be the fault of the core or the fasl. */
@@ -96,9 +104,9 @@ export class Starter {
   async #startHere(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     return this.#startAgent(sbcl).catch((error: unknown) => {
-      rethrowUnlessFailedStart(error);
+      if (!(error instanceof FailedStart)) throw error;
       const byItself = this.#child?.endedByItself === true && spaceRemedy(this.#options.heapMb) === undefined;
-      if (!byItself || !this.#policy.noteFailedStart(firstLine(error))) throw error;
+      if (!byItself || !this.#policy.noteFailedStart(error.reason)) throw error;
       return this.#startAgent(sbcl).catch((plainError: unknown) => {
         this.#policy.notePlainFailed();
         throw plainError;
@@ -191,8 +199,7 @@ export class Starter {
     } catch (error) {
       if (!isRetry && child.endedFromOutside) return this.#spawn(command, true);
       child.takeRaw(); // The error's message already contains the output.
-      const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
-      throw new FailedStart(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
+      throw new FailedStart(messageOf(error), spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR);
     }
   }
 
@@ -241,12 +248,4 @@ export class Starter {
   #checkOpen(): void {
     if (this.#closed) throw new SetupError('The server is ending.');
   }
-}
-
-/** Returns the first line of ERROR's message. If ERROR is a FailedStart, the result is only the reason for the end of
- * the process. */
-function firstLine(error: unknown): string {
-  return messageOf(error)
-    .replace(/\n.*/s, '')
-    .replace(/^The Lisp image did not start: /, '');
 }

@@ -20,6 +20,8 @@ export class Rebuild {
   readonly #startedAt = performance.now();
   /** True when the time for the whole rebuild was already up when the current form or load began. */
   #late = false;
+  /** False when an entry has ended the image of the current attempt, or has left it broken. */
+  #isUsable = true;
   #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
   #done = 0;
@@ -67,20 +69,20 @@ export class Rebuild {
    * journal and returns false. */
   async run(peer: Peer): Promise<boolean> {
     this.#result = nothingBuilt();
+    this.#isUsable = true;
     this.#done = 0;
     const entries = [...this.#journal.entries];
     this.#total = entries.length;
-    while (this.#done < entries.length && !this.#timeIsUp) {
-      if (!(await this.#next(peer, entries))) return false;
+    for (let next = entries[0]; next !== undefined && !this.#timeIsUp; next = entries[this.#done]) {
+      await this.#repeat(peer, next, entries);
+      if (!this.#isUsable) return false;
     }
     this.#result.unreached = entries.length - this.#done;
     return true;
   }
 
-  /** Repeats the next entry, or the next batch, of ENTRIES. Returns true when the image can still be used. */
-  async #next(peer: Peer, entries: readonly JournalEntry[]): Promise<boolean> {
-    const entry = entries[this.#done];
-    if (entry === undefined) return true;
+  /** Repeats ENTRY, the next of ENTRIES, or the batch that begins with it. */
+  async #repeat(peer: Peer, entry: JournalEntry, entries: readonly JournalEntry[]): Promise<void> {
     try {
       switch (entry.kind) {
         case 'file':
@@ -95,9 +97,8 @@ export class Rebuild {
       }
     } catch (error) {
       // For example, the disk has no space for a file, or the request is too long for a frame.
-      this.#fail(labelOf(entry), { kind: 'text', text: messageOf(error) });
-      this.#done++;
-      return !peer.dead;
+      this.#skip(entry, { kind: 'text', text: messageOf(error) });
+      this.#isUsable = !peer.dead;
     }
   }
 
@@ -111,8 +112,8 @@ export class Rebuild {
     return cut ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
   }
 
-  /** Evaluates the forms of BATCH again. Returns true when the image can still be used. */
-  async #replay(peer: Peer, batch: Batch): Promise<boolean> {
+  /** Evaluates the forms of BATCH again. */
+  async #replay(peer: Peer, batch: Batch): Promise<void> {
     const forms = batch.map(({ kind: _, ...form }) => form);
     // The agent reports each form before it evaluates the form, and each test of the image after a form.
     let [current, isProbing] = [0, false];
@@ -125,71 +126,60 @@ export class Rebuild {
     const { data, ending } = await this.#job(peer, 'replay', { forms }, this.#times.rebuiltForm, onReached);
     const { failed: remarks = [] } = data;
     for (const remark of remarks) this.#remark(batch[remark.index], remark);
-    const broken = remarks.some((remark) => remark.broken) || (isProbing && ending.kind === 'interrupted');
-    const ended = ending.kind === 'done' && !broken;
-    const replayed = batch.slice(0, ended ? batch.length : current);
+    const isBroken = remarks.some(({ broken }) => broken) || (isProbing && ending.kind === 'interrupted');
+    const isComplete = ending.kind === 'done' && !isBroken;
+    const replayed = batch.slice(0, isComplete ? batch.length : current);
     const evaluated = replayed.filter(({ kind }) => kind === 'form').length;
-    this.#result.forms += evaluated - remarks.filter((remark) => !remark.broken).length;
-    if (!ended) return this.#recordStop(batch[current], ending, broken);
-    this.#done += batch.length - current;
-    return true;
+    this.#result.forms += evaluated - remarks.filter(({ broken }) => !broken).length;
+    if (isComplete) this.#done += batch.length - current;
+    else this.#recordStop(batch[current], ending, isBroken);
   }
 
   #remark(entry: JournalEntry | undefined, { why, missing }: ReplayRemark): void {
     if (entry === undefined) return;
     const what = labelOf(entry);
     if (missing) this.#result.missing.push({ what, cause: { kind: 'names missing', names: missing } });
-    if (why !== undefined) this.#fail(what, { kind: 'text', text: why });
+    if (why !== undefined) this.#result.failed.push({ what, cause: { kind: 'text', text: why } });
   }
 
-  #loadFile(peer: Peer, entry: JournalEntry & { kind: 'file' }): Promise<boolean> {
+  #loadFile(peer: Peer, entry: JournalEntry & { kind: 'file' }): Promise<void> {
     return withTemporaryFolder(async (folder) => {
       const source = await this.#sourceOf(entry);
-      if (source === undefined) {
-        this.#done++;
-        return true;
-      }
+      if (source === undefined) return this.#skip(entry, { kind: 'file gone' });
       const args = {
         ...source,
         fasl: join(folder, 'loaded.fasl'),
         ...(entry.forget && { forget: true as const }),
         ...(entry.restarts && { restarts: entry.restarts }),
       };
-      const { data, ending } = await this.#job(peer, 'load-file', args, this.#loadLimit(entry));
-      return this.#recordLoad(entry, ending, data.value?.notLoaded === true);
+      this.#recordLoad(entry, await this.#job(peer, 'load-file', args, this.#loadLimit(entry)));
     });
   }
 
-  #loadForms(peer: Peer, entry: JournalEntry & { kind: 'forms' }): Promise<boolean> {
+  #loadForms(peer: Peer, entry: JournalEntry & { kind: 'forms' }): Promise<void> {
     return withTemporaryFolder(async (folder) => {
       const content = this.#journal.content(entry.digest);
       const { path: file, numbers } = entry;
       const now = await this.#journal.files.read(file);
-      if (content === undefined) {
-        this.#fail(labelOf(entry), { kind: now === undefined ? 'file gone' : 'not kept' });
-        this.#done++;
-        return true;
-      }
+      if (content === undefined)
+        return this.#skip(entry, { kind: now === undefined ? 'file gone' : 'not kept' });
       this.#compare(file, now, 'kept');
       const args = { file, fasl: join(folder, 'loaded.fasl'), content: content.toString('latin1'), numbers };
-      const { data, ending } = await this.#job(peer, 'load-forms', args, this.#loadLimit(entry));
-      return this.#recordLoad(entry, ending, data.value?.notLoaded === true);
+      this.#recordLoad(entry, await this.#job(peer, 'load-forms', args, this.#loadLimit(entry)));
     });
   }
 
-  /** Records the result of loading the file of ENTRY. Returns true when the image can still be used. */
+  /** Records the result of loading the file of ENTRY. */
   #recordLoad(
     entry: JournalEntry & { path: string; partial?: boolean },
-    ending: Ending,
-    notLoaded: boolean,
-  ): boolean {
-    const whole = ending.kind === 'done' && !notLoaded;
+    { data, ending }: { data: AgentOperations['load-file' | 'load-forms']['data']; ending: Ending },
+  ): void {
+    const isWhole = ending.kind === 'done' && data.value?.notLoaded !== true;
     // If only a part of the file was loaded before the loss, it is a success when this part is loaded.
-    if (whole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
-    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#recordStop(entry, ending);
-    this.#done++;
-    if (!whole && !entry.partial) this.#fail(labelOf(entry), causeOf(ending, 'not compiled'));
-    return true;
+    if (isWhole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
+    if (hasStopped(ending)) this.#recordStop(entry, ending);
+    else if (isWhole || entry.partial) this.#done++;
+    else this.#skip(entry, causeOf(ending, 'not compiled'));
   }
 
   /** Returns the file of an entry. If the file has changed since then, the result contains the content that was stored.
@@ -202,15 +192,12 @@ export class Rebuild {
     const now = await this.#journal.files.read(path);
     if (digest === undefined || (now && digestOf(now) === digest)) return { file: path };
     const content = this.#journal.content(digest);
-    if (content === undefined && now === undefined) {
-      this.#fail(`load_file ${path}`, { kind: 'file gone' });
-      return undefined;
-    }
+    if (content === undefined && now === undefined) return undefined;
     this.#compare(path, now, content === undefined ? 'as it is now' : 'kept');
     return { file: path, ...(content && { content: content.toString('latin1') }) };
   }
 
-  async #loadSystem(peer: Peer, entry: JournalEntry & { kind: 'system' }): Promise<boolean> {
+  async #loadSystem(peer: Peer, entry: JournalEntry & { kind: 'system' }): Promise<void> {
     const changed = await this.#journal.files.changedSince(entry.files ?? {});
     const unknown: string[] = [];
     for (const file of changed)
@@ -222,18 +209,13 @@ export class Rebuild {
       ...(entry.restarts && { restarts: entry.restarts }),
     };
     const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);
-    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#recordStop(entry, ending);
+    if (hasStopped(ending)) return this.#recordStop(entry, ending);
+    if (ending.kind !== 'done' || data.value?.missing !== undefined)
+      return this.#skip(entry, causeOf(ending, 'no such system'));
     this.#done++;
-    const { value } = data;
-    if (ending.kind !== 'done' || value?.missing !== undefined) {
-      this.#fail(labelOf(entry), causeOf(ending, 'no such system'));
-      return true;
-    }
     addName(this.#result.systems, entry.name);
-    if (unknown.length > 0) {
+    if (unknown.length > 0)
       this.#recordChange(`system ${entry.name}`, { kind: 'system changed', count: unknown.length });
-    }
-    return true;
   }
 
   /** Performs the operation NAME with ARGS, and interrupts it after LIMIT_MS milliseconds. The time begins again with
@@ -267,28 +249,23 @@ export class Rebuild {
     return { data, ending: endingAfter(ending, performance.now() - startedAt) };
   }
 
-  /** Drops ENTRY from this rebuild and from later ones, because it hung, ended the image, or left it BROKEN. Keeps
-   * ENTRY if the reason was only that the time for the whole rebuild was up. Returns true when the image can still be
-   * used. */
-  #recordStop(entry: JournalEntry | undefined, ending: Ending, broken = false): boolean {
-    const usable = ending.kind !== 'lost' && !broken;
-    if (this.#abandoned) return usable;
-    if (usable && this.#late) return true;
+  /** Drops ENTRY from this rebuild and from later ones, because it hung, ended the image, or left it broken. Keeps
+   * ENTRY if the reason was only that the time for the whole rebuild was up, or that the server ended the image. */
+  #recordStop(entry: JournalEntry | undefined, ending: Ending, isBroken = false): void {
+    this.#isUsable = ending.kind !== 'lost' && !isBroken;
+    if (this.#abandoned || (this.#isUsable && this.#late)) return;
     this.#done++;
-    if (entry === undefined) return usable;
+    if (entry === undefined) return;
     const cause: Cause =
-      broken && ending.kind !== 'lost' ? { kind: 'image broken' } : causeOf(ending, 'not ended');
-    this.#drop(entry, cause);
-    return usable;
-  }
-
-  #drop(entry: JournalEntry, cause: Cause): void {
+      isBroken && ending.kind !== 'lost' ? { kind: 'image broken' } : causeOf(ending, 'not ended');
     this.#dropped.push({ what: labelOf(entry), cause, leftOut: true });
     this.#journal.drop(entry);
   }
 
-  #fail(what: string, cause: Cause): void {
-    this.#result.failed.push({ what, cause });
+  /** Records that ENTRY failed because of CAUSE, and goes on to the next entry. */
+  #skip(entry: JournalEntry, cause: Cause): void {
+    this.#result.failed.push({ what: labelOf(entry), cause });
+    this.#done++;
   }
 
   /** If NOW, the content of the file PATH, differs from its content at its last load, records this, once for each file.
@@ -302,4 +279,9 @@ export class Rebuild {
   #recordChange(what: string, cause: Cause): void {
     this.#result.changed.push({ what, cause });
   }
+}
+
+/** Returns true when a load hung or ended the image. */
+function hasStopped({ kind }: Ending): boolean {
+  return kind === 'lost' || kind === 'interrupted';
 }

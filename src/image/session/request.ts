@@ -61,8 +61,8 @@ export async function perform<Name extends OperationName>(
   job.phase = { kind: 'running', peer, id };
   const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? times.load : host.limitMs);
   const { stop, abandoned } = limitRequest({ peer, id, job, limitMs }, host, times);
-  // A race takes longer to resolve. When our own image ends by itself, its answer must be recorded before the
-  // loss is handled.
+  // Promise.race settles some microtasks later than ANSWER. When our own image ends, the server handles the loss in the
+  // microtasks that follow ANSWER, so the journal must have ANSWER at once.
   const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
   stop();
   notifyNews(received, host);

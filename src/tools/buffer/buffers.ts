@@ -80,25 +80,31 @@ export class WorkspaceBuffers {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#noted(real, name, await this.#workspace.unsavedBelow(real));
     const newFile = join(real, ...missing);
-    const newName = this.#workspace.name(newFile);
     const unsaved = await this.#unsavedIn(this.#workspace.realRoots);
     if (await this.#isOnlyUnsaved(newFile, unsaved)) return this.#noted(newFile, name, unsaved);
-    const pending = pendingSection(this.#pendingEdits(newName), 'the workspace');
-    if (pending !== undefined)
-      throw new CallError(`There is no file ${visibleName(newName)} yet. ${pending}`);
+    this.#checkNotProposed(this.#workspace.name(newFile));
+    return this.#findByFileName(name, newFile, unsaved);
+  }
+
+  /** Throws a CallError when an edit that would create the file NAME waits for approval. */
+  #checkNotProposed(name: string): void {
+    const pending = pendingSection(this.#pendingEdits(name), 'the workspace');
+    if (pending !== undefined) throw new CallError(`There is no file ${visibleName(name)} yet. ${pending}`);
+  }
+
+  /** Returns the buffer of the only file with the file name NAME. NEW_FILE is the path that NAME means, where no file
+   * is. */
+  async #findByFileName(name: string, newFile: string, unsaved: Unsaved): Promise<TextBuffer> {
     const { paths, budget } = await this.#files(unsaved);
-    const matching = paths.filter((path) => basename(path) === name);
-    const [only] = matching;
+    const [only, ...others] = paths.filter((path) => basename(path) === name);
+    if (only !== undefined && others.length > 0)
+      throw new CallError(this.#severalText(name, [only, ...others]));
     const note = budget.exceeded
       ? `Only the first ${FIND_ENTRIES - budget.entries} entries of the workspace were looked at for this name.`
       : undefined;
-    if (only === undefined) {
-      const unknown = this.#unknownText(name, paths);
-      const inEditors = [neverSavedText(newFile, unsaved), silentSentence(unsaved)];
-      throw new CallError(joinedSentences(unknown, note, ...inEditors));
-    }
-    if (matching.length > 1) throw new CallError(this.#severalText(name, matching));
-    return this.#noted(only, only, unsaved, note);
+    if (only !== undefined) return this.#noted(only, only, unsaved, note);
+    const inEditors = [neverSavedText(newFile, unsaved), silentSentence(unsaved)];
+    throw new CallError(joinedSentences(this.#unknownText(name, paths), note, ...inEditors));
   }
 
   /** Returns the buffer of the file REAL, a real path. PATH is the path that the call gave. If UNSAVED says something

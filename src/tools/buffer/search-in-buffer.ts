@@ -95,25 +95,39 @@ async function runSearch(
   context: CallContext,
   matchMs: number | undefined,
 ): Promise<{ total: number; result: () => Result }> {
-  const name = args.buffer || undefined;
   const searcher = searcherFor(args, context, matchMs);
   const budget = searchBudget();
-  const below = await source.belowAsEdited(name, budget);
-  const inFolder = below?.buffers;
-  const single = inFolder === undefined && name !== undefined ? await source.find(name) : undefined;
+  const scope = await scopeOf(source, args, budget);
   try {
-    const page = pageOf(args, context);
-    const buffers =
-      inFolder === undefined ? (single ? [single] : []) : args.code ? lispBuffers(inFolder) : inFolder;
-    const found = await searchAll(searcher, buffers, page, budget, below?.silent);
+    const found = await searchAll(searcher, scope, pageOf(args, context), budget);
     checkWhole(args, context, found.total);
     const stopped = budget.exceeded === true;
     const result = () =>
-      searchResult(visibleLine(args.pattern), found, single, stopped, context.earlierAnswers);
+      searchResult(visibleLine(args.pattern), found, scope.single, stopped, context.earlierAnswers);
     return { total: found.total, result };
   } finally {
     await searcher.stop();
   }
+}
+
+/** The files to search. */
+interface Scope {
+  buffers: AsyncIterable<TextBuffer> | TextBuffer[];
+  /** The file, if the call names one file. An error about this file then ends the search. */
+  single?: TextBuffer;
+  /** The name of an editor that did not say which unsaved texts it has. */
+  silent?: string;
+}
+
+async function scopeOf(
+  source: WorkspaceBuffers,
+  { buffer = '', code }: SearchArguments,
+  budget: Budget,
+): Promise<Scope> {
+  const folder = await source.belowAsEdited(buffer || undefined, budget);
+  if (folder !== undefined) return code ? { ...folder, buffers: lispBuffers(folder.buffers) } : folder;
+  const single = await source.find(buffer);
+  return { buffers: [single], single };
 }
 
 /** Searches texts for one pattern. If `code` is true, it searches Lisp code only, not comments and strings. */
@@ -173,10 +187,9 @@ async function* lispBuffers(buffers: AsyncIterable<TextBuffer>): AsyncGenerator<
 
 async function searchAll(
   searcher: Finder,
-  buffers: AsyncIterable<TextBuffer> | TextBuffer[],
+  { buffers, single, silent }: Scope,
   { offset, limit }: { offset: number; limit: number },
   budget: Budget,
-  silent: string | undefined,
 ): Promise<SearchResults> {
   const counts = { total: 0, files: 0, filesWithMatches: 0 };
   const lists = { matches: [], unreadable: [], tooHard: [], edited: [], unsaved: [] };
@@ -187,47 +200,46 @@ async function searchAll(
     if (buffer.pending.length > 0) found.edited.push(buffer.name);
     if (buffer.unsavedIn !== undefined) found.unsaved.push(buffer);
     const excerpt = await buffer.read(1).catch((error: unknown) => {
-      if (Array.isArray(buffers)) throw error;
+      if (single !== undefined) throw error;
       return 'unreadable';
     });
     if (typeof excerpt === 'string' || excerpt.total === undefined) {
       found.unreadable.push(buffer.name);
       continue;
     }
-    await searchText(searcher, buffer.name, excerpt.lines, found, limit).catch((error: unknown) => {
-      if (Array.isArray(buffers) || searcher.ended) throw error;
+    const text = { file: buffer.name, lines: excerpt.lines, text: excerpt.lines.join('\n') };
+    await searchText(searcher, text, found, limit).catch((error: unknown) => {
+      if (single !== undefined || searcher.ended) throw error;
       found.tooHard.push(buffer.name);
     });
   }
   return found;
 }
 
-/** Appends the matches in LINES, the text of FILE, to FOUND. Stops when FOUND has LIMIT matches. */
-async function searchText(
-  searcher: Finder,
-  file: string,
-  lines: string[],
-  found: SearchResults,
-  limit: number,
-) {
-  const text = lines.join('\n');
+/** The text of `file`, whole and in lines. */
+interface SearchedText {
+  file: string;
+  lines: string[];
+  text: string;
+}
+
+/** Appends the matches in SEARCHED to FOUND. Stops when FOUND has LIMIT matches. */
+async function searchText(searcher: Finder, searched: SearchedText, found: SearchResults, limit: number) {
   const skip = Math.max(0, found.offset - found.total);
-  const { count, found: places } = await searcher.search(text, skip, limit - found.matches.length);
+  const room = limit - found.matches.length;
+  const { count, found: places } = await searcher.search(searched.text, skip, room);
   found.files += 1;
   found.filesWithMatches += count > 0 ? 1 : 0;
   found.total += count;
-  const callAt = (start: number) => (searcher.code ? brokenCall(text, start) : undefined);
-  for (const match of matchesIn(file, text, lines, places, callAt)) found.matches.push(match);
+  for (const match of matchesIn(searched, places, searcher.code)) found.matches.push(match);
 }
 
 /** Returns the matches for PLACES, which are index ranges in ascending order. The text of a match is its line. If
- * CALL_AT finds a call there that has several lines, it is the whole call. */
+ * WHOLE_CALLS is true, and the match is in a call that has several lines, it is the whole call. */
 function matchesIn(
-  file: string,
-  text: string,
-  lines: string[],
+  { file, lines, text }: SearchedText,
   places: [number, number][],
-  callAt: (start: number) => ReturnType<typeof brokenCall>,
+  wholeCalls = false,
 ): Match[] {
   const cursor = { index: 0, line: 1, lineStart: 0, column: 1 };
   const advance = (index: number) => {
@@ -243,7 +255,7 @@ function matchesIn(
     advance(from);
     const { line, column, lineStart } = cursor;
     const firstLine = lines[line - 1] ?? '';
-    const call = callAt(from);
+    const call = wholeCalls ? brokenCall(text, from) : undefined;
     const shown = boundLine(
       call ? text.slice(lineStart, call.from) + call.call : firstLine,
       from - lineStart,
