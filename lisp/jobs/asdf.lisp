@@ -224,10 +224,10 @@ for at most *REPLACING-SECONDS*."
 (defun fasl-not-found (condition)
   "If CONDITION is a FILE-ERROR about a fasl, return its pathname. Else return NIL."
   (let ((file (and (typep condition 'file-error)
-                   (part-of-condition #'file-error-pathname condition))))
+                   (nil-if-program-fails (pathname (file-error-pathname condition))))))
     (and file
          (equal (pathname-type file) (pathname-type (compile-file-pathname file)))
-         (pathname file))))
+         file)))
 
 (defun looks-at-file-p (function)
   "Return true if FUNCTION, a debug function, is the local function of SBCL's %QUERY-FILE-SYSTEM
