@@ -224,10 +224,10 @@ at most *REPLACING-SECONDS*."
 (defun fasl-not-found (condition)
   "Return the pathname of the fasl if CONDITION is a FILE-ERROR about a fasl. Otherwise return NIL."
   (let ((file (and (typep condition 'file-error)
-                   (part-of-condition #'file-error-pathname condition))))
+                   (nil-if-program-fails (pathname (file-error-pathname condition))))))
     (and file
          (equal (pathname-type file) (pathname-type (compile-file-pathname file)))
-         (pathname file))))
+         file)))
 
 (defun looks-at-file-p (function)
   "Return true if FUNCTION, a debug function, is the local function PARSE of SBCL's

@@ -291,7 +291,7 @@ the change."
           collect (object "name" (class-text each)
                           "homes" (packages-with (class-name each))
                           "initargs" initargs
-                          "defaults" (loop for (key) in (sb-mop:class-direct-default-initargs each)
+                          "defaults" (loop for (key) in (direct-default-initargs each)
                                            when (keywordp key) collect (symbol-name key))
                           "place" (class-place each))))
 

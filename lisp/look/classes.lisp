@@ -194,12 +194,17 @@ CLASS and its superclasses."
       (values (data (remove-if-not (lambda (name) (member name own)) names))
               (data (remove-if (lambda (name) (member name own)) names))))))
 
+(defun direct-default-initargs (class)
+  "Return the default initargs that the definition of CLASS itself has. Return NIL if a metaclass of
+the program has a method of this reader that signals an error."
+  (nil-if-program-fails (sb-mop:class-direct-default-initargs class)))
+
 (defun default-initargs (classes)
   "Return the default initargs of CLASSES as a list of (INITARG FORM) lists of strings. CLASSES are
 ordered from most to least specific. If several of them give the same initarg, the first one wins."
   (remove-duplicates
    (loop for class in classes
-         append (loop for (key form) in (sb-mop:class-direct-default-initargs class)
+         append (loop for (key form) in (direct-default-initargs class)
                       collect (list (plain-text 100 key) (initform-text form))))
    :key #'first :test #'string= :from-end t))
 

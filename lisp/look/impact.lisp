@@ -139,7 +139,8 @@ if SETF is true, else SYMBOL. INDEX is the index of uses."
 (defun classes-with-slot (symbol)
   "Return a sorted list of the names, as texts, of the classes with a direct slot SYMBOL."
   (sort (loop for class in (classes-below (find-class t))
-              when (find symbol (sb-mop:class-direct-slots class)
+              ;; A metaclass of the program can have a method of this reader.
+              when (find symbol (nil-if-program-fails (sb-mop:class-direct-slots class))
                          :key #'sb-mop:slot-definition-name)
                 collect (class-text class))
         #'string<))

@@ -2,6 +2,7 @@
  * name. */
 
 import { type Definition, definitionOf, methodKey } from './definition.ts';
+import { definitionDetails } from './definition-details.ts';
 import { formsWithin } from './form.ts';
 import { definitionNameOf, partsOfName } from './qualified.ts';
 import type { TopLevelForms } from './top-level.ts';
@@ -18,13 +19,15 @@ interface Entry {
   start: number;
   text: string;
   definition: Definition | undefined;
+  /** Returns the number of required parameters; undefined when the text does not show a lambda list. */
+  required: () => number | undefined;
 }
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
 /** Returns the offset in NOW of the form at START in BEFORE. Forms match by operator and name, if needed by
- *  qualifiers and specializers too, or by text. Returns undefined unless exactly one form matches in each
- *  text. */
+ *  qualifiers and specializers or the number of required parameters too, or by text. Returns undefined unless
+ *  exactly one form matches in each text. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
@@ -33,6 +36,7 @@ export function formAgain(start: number, before: TopLevelForms, now: TopLevelFor
   const keys = [
     sameName,
     (other: Entry) => sameName(other) && other.definition?.method === old.definition?.method,
+    (other: Entry) => sameName(other) && other.required() === old.required(),
   ];
   for (const same of old.definition ? keys : []) {
     const again = news.filter(same);
@@ -75,7 +79,9 @@ function outlineOf(forms: TopLevelForms): Entry[] {
   if (known !== undefined) return known;
   const entries = forms.allExtents().flatMap(({ start }) => {
     const form = forms.formFrom(start);
-    return form ? [{ start, text: form.text, definition: definitionOf(form) }] : [];
+    if (form === undefined) return [];
+    const required = () => definitionDetails(forms.formFrom(start))?.lambdaList?.required;
+    return [{ start, text: form.text, definition: definitionOf(form), required }];
   });
   outlines.set(forms, entries);
   return entries;

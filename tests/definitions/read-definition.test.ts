@@ -121,6 +121,27 @@ Methods (2; methods: true reads them):
     );
   });
 
+  test('is found again beside another of its name with more required parameters', async () => {
+    const twin = (body: string) =>
+      [
+        '(defpackage :rd-one (:use :cl))',
+        '(defpackage :rd-two (:use :cl))',
+        '(in-package :rd-one)',
+        '(defun twin (a) (list a))',
+        '(in-package :rd-two)',
+        `(defun twin (a b) (${body} a b))`,
+      ].join('\n');
+    at.put('src/twin.lisp', twin('list'));
+    await at.answer('load_file', { path: 'src/twin.lisp' });
+    at.put('src/twin.lisp', twin('list*'));
+    expect(await read('rd-two::twin')).toBe(
+      'src/twin.lisp:6  RD-TWO::TWIN [FUNCTION] (changed since it was loaded; this is its text now)\n\n(defun twin (a b) (list* a b))',
+    );
+    expect(await read('rd-one::twin')).toBe(
+      'src/twin.lisp:4  RD-ONE::TWIN [FUNCTION] (as it was loaded; the file changed since, but not here)\n\n(defun twin (a) (list a))',
+    );
+  });
+
   test('that was evaluated is told as such', async () => {
     await at.answer('eval_form', { form: '(+ 1 2)\n(defun evaluated (x)\n  (list x))' });
     expect(await read('evaluated', { package: 'cl-user' })).toMatch(

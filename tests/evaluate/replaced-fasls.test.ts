@@ -112,6 +112,24 @@ describe.each(['named', 'loaded'] as const)('a compiled file that is away when i
   });
 });
 
+test.each([
+  ['number', '42'],
+  ['text', '"a[b"'],
+])('a FILE-ERROR about a %s that is no file name is no missing compiled file', async (what, pathname) => {
+  const [session] = sessions as [Session];
+  system(`no-${what}`, 1);
+  root.put(
+    `no-${what}/no-${what}-0.lisp`,
+    `(defun fails () (error 'file-error :pathname ${pathname}))\n(fails)\n`,
+  );
+  const text = await session.text('load_system', { system: `no-${what}` });
+  expect(text).toContain(
+    `System no-${what} was not loaded to its end.\n\nError: error on file ${pathname}\nType: COMMON-LISP::FILE-ERROR\n`,
+  );
+  // An error in the agent's look at this FILE-ERROR would add its frames above.
+  expect(text).toMatch(/\nFrames:\n {2}0: \(\S*FAILS\)/);
+});
+
 test('a file that is removed while SBCL looks at it is looked for again', async () => {
   const [session] = sessions as [Session];
   const file = join(root.path, 'removed.fasl');

@@ -276,3 +276,31 @@ test('an accessor is called from a package that has it and not its class', async
     folder.remove();
   }
 });
+
+test('a metaclass with readers that fail hides no class', async () => {
+  const own = await startSession();
+  try {
+    const forms = [
+      '(defclass fails (standard-class) ())',
+      '(defmethod sb-mop:validate-superclass ((one fails) (other standard-class)) t)',
+      '(defclass above () ((a :initarg :a)))',
+      '(defclass below (above) ((s :initarg :s)) (:default-initargs :a 3) (:metaclass fails))',
+      "(sb-mop:finalize-inheritance (find-class 'below))",
+      '(defmethod sb-mop:class-direct-default-initargs ((class fails)) (error "no initargs"))',
+    ];
+    await own.eval(`(progn ${forms.join('\n')} t)`);
+    expect(await own.text('class_slots', { class: 'below' })).toBe(
+      'COMMON-LISP-USER::BELOW [CLASS]\n\nDirect slots (1):\n\n  COMMON-LISP-USER::S  :INITARG :S\n\n' +
+        'Inherited slots (1):\n\n  COMMON-LISP-USER::A  (from COMMON-LISP-USER::ABOVE)  :INITARG :A',
+    );
+    expect(await own.text('impact_of_change', { name: 'above' })).toContain(
+      'Subclasses (1):\n  COMMON-LISP-USER::BELOW  no source',
+    );
+    await own.eval('(defmethod sb-mop:class-direct-slots ((class fails)) (error "no slots"))');
+    expect(await own.text('impact_of_change', { name: 's' })).toBe(
+      'COMMON-LISP-USER::S is not defined as a function. It is no class either, so what depends on it is not known; search_in_buffer finds its name.',
+    );
+  } finally {
+    await own.close();
+  }
+});
