@@ -121,6 +121,8 @@ async function demo(folder) {
   const ended = new Promise((resolve) => emacs.on('close', resolve));
   const story = [];
   const tell = (...lines) => (here ? story.push(...lines) : console.log(lines.join('\n')));
+  if (!here)
+    tell('(Emacs compiles SLIME, and SBCL compiles Hunchentoot, which can take minutes the first time)', '');
   try {
     const file = join(folder, 'port.txt');
     const port = await until('The web application in SLIME', STARTING_MS, () =>

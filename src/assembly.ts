@@ -18,6 +18,7 @@ import { putRevision } from './image/process/revision.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
+import { mappedPath } from './image/wire/far-paths.ts';
 import { codeCaller } from './image/wire/origin.ts';
 import type { Series } from './image/wire/series.ts';
 import type { Times } from './image/wire/times.ts';
@@ -168,6 +169,7 @@ export function assembleParts(
     places: new Places(workspace.root, {
       ...placesIn(image, forbids),
       elsewhere: config.imageCommand && readElsewhere(config.image, image),
+      unmapped: unmappedImage(config),
     }),
     holds,
     image,
@@ -233,6 +235,13 @@ function freshImages(
 
 function placesIn(image: Image, forbids: ImageParts['forbids']) {
   return { readLoaded: loadedTexts(image), forbids, features: () => image.features };
+}
+
+/** Returns the name of the image of CONFIG if a command starts it and no folder of the workspace is mapped. */
+function unmappedImage({ imageCommand, root, roots }: Config): string | undefined {
+  const maps = imageCommand?.maps ?? [];
+  const isMapped = [root, ...roots].some((folder) => mappedPath(folder, maps) !== undefined);
+  return isMapped ? undefined : imageCommand?.name;
 }
 
 function readElsewhere(name: string, image: Image): ReadElsewhere {

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { beforeExit } from './files/answering.ts';
 import { complain, print } from './output.ts';
 import type { Page } from './page/page.ts';
+import { realPath, sessionsFolder } from './paths.ts';
 import { PACKAGE_FOLDER } from './sandboxing.ts';
 import type { Approvals } from './server/approvals.ts';
 import type { DoorOptions } from './server/door.ts';
@@ -41,15 +42,24 @@ const WARM_MS = 2000;
 export async function serveImages(options: ServeOptions): Promise<never> {
   const { config, parts } = options;
   const isAlone = config.command === 'session';
+  const noteOpen = isAlone ? await begunSession(config) : undefined;
   if (process.stdin.isTTY && !isAlone && config.http === undefined) complain(BY_HAND);
   const token = config.http && (await httpToken(config));
   // The image starts while this process loads the modules of the server.
   for (const image of parts.images) image.start();
   const serving = new Serving(options, await approvalsFor(options));
-  if (isAlone) await serving.onSocketAlone();
+  if (noteOpen) await serving.onSocketAlone(noteOpen);
   else if (config.http !== undefined && token !== undefined) await serving.overHttp(config.http, token);
   else await serving.onStdio();
   return new Promise(() => {});
+}
+
+/** Waits until no other process starts a session for the workspace of CONFIG. Resolves with a function to call when the
+ *  socket of this session is open. Throws a SetupError when such a session has started meanwhile. */
+async function begunSession({ serving, root }: Config): Promise<() => void> {
+  if (serving === undefined) return () => {};
+  const { beginSession } = await import('./command/sessions.ts');
+  return beginSession(sessionsFolder(serving), realPath(root));
 }
 
 /** Returns a function that makes approvals. Its argument says whether they can also cover later calls of the
@@ -90,13 +100,15 @@ class Serving {
     };
   }
 
-  async onSocketAlone(): Promise<void> {
+  /** NOTE_OPEN is called when other programs can connect to the socket. */
+  async onSocketAlone(noteOpen: () => void): Promise<void> {
     const { idleMs } = this.#options;
     const obstacle = await this.#openSocket({ onEnd: () => this.#end(), idleMs });
     if (obstacle !== undefined) {
       complain(`The session's socket cannot be opened: ${obstacle}`);
       await this.#exit();
     }
+    noteOpen();
     this.#noteReady();
   }
 

@@ -122,7 +122,7 @@ export async function findOrStart(search: Search, program: readonly string[]): P
   const workspace = search.isNamed ? search.directory : newWorkspace(search.directory);
   checkWorkspace(workspace);
   const deadline = Date.now() + START_MS;
-  const lock = join(folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
+  const lock = lockFor(folder, workspace);
   let isLocked = false;
   let child: ReturnType<typeof spawnSession> | undefined;
   try {
@@ -138,7 +138,7 @@ export async function findOrStart(search: Search, program: readonly string[]): P
       // This process spawns a session only in a later round than the one in which it took the lock. The previous owner
       // of the lock may have started a session after findSession looked for one.
       if (isLocked) child ??= spawnSession(folder, workspace, program);
-      isLocked ||= takeLock(folder, lock);
+      isLocked ||= takeLock(folder, lock) === undefined;
       await delay(POLL_MS);
     }
     throw new SetupError(`The session for ${workspace} did not start within ${START_MS / 1000} seconds.`);
@@ -158,16 +158,51 @@ function checkWorkspace(workspace: string): void {
     );
 }
 
+/** Makes this process, a session, the one that starts for WORKSPACE, unless the command that spawned it is that already.
+ * Waits while another process starts a session for WORKSPACE. Resolves with a function to call when other programs can
+ * connect to this session. Throws a SetupError when the other process has started a session. */
+export async function beginSession(folder: string, workspace: string): Promise<() => void> {
+  const lock = lockFor(folder, workspace);
+  let hasWaited = false;
+  for (;;) {
+    const owner = takeLock(folder, lock);
+    if (owner === process.ppid) return () => {};
+    if (owner === undefined) break;
+    hasWaited = true;
+    await delay(POLL_MS);
+  }
+  const end = () => {
+    process.off('exit', end);
+    rmSync(lock, { force: true });
+  };
+  process.on('exit', end);
+  const [other] = hasWaited
+    ? await connectedAmong(sessionsIn(folder).filter((session) => session.workspace === workspace))
+    : [];
+  if (other === undefined) return end;
+  other.socket.destroy();
+  throw new SetupError(
+    `Another process has just started a session for ${workspace} (process ${other.session.pid}), so this one ends. Use that session, or end it by live-lisp stop and run this again.`,
+  );
+}
+
+/** Returns the path of the lock that a process in FOLDER holds while it starts a session for WORKSPACE. */
+function lockFor(folder: string, workspace: string): string {
+  return join(folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
+}
+
 /** Tries to make this process the one that starts a session: writes its process id to the file LOCK in FOLDER. Returns
- * false when another command has done this first. Throws a SetupError when FOLDER cannot hold the files of sessions. */
-function takeLock(folder: string, lock: string): boolean {
+ * undefined, or the id of the process that has done this first. Throws a SetupError when FOLDER cannot hold the files of
+ * sessions. */
+function takeLock(folder: string, lock: string): number | undefined {
   try {
     makeOwnFolder(folder);
     if (!lstatSync(folder).isDirectory()) throw new Error('it is a link, which is not followed');
     return withLock(`${lock}-change`, () => {
-      if (isHeld(lock, Number(readIfThere(lock)))) return false;
+      const owner = Number(readIfThere(lock));
+      if (isHeld(lock, owner)) return owner;
       writeFileSync(lock, String(process.pid), { mode: 0o600 });
-      return true;
+      return undefined;
     });
   } catch (error) {
     throw new SetupError(

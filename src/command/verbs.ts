@@ -181,18 +181,42 @@ export function verbOf(tool: string): string | undefined {
 }
 
 /** Returns TEXT, an answer of the server, with its advice in terms of the command line. Advice to call a tool with an
- * argument, such as `load_file with forget: true`, becomes the verb with the option. Advice about a tool without a verb
- * is not changed. */
+ * argument, such as `load_file with forget: true`, becomes the verb with the option. In `a call with on_error: "hold"`,
+ * only the argument becomes an option. Advice about a tool without a verb is not changed. */
 export function inVerbs(text: string): string {
-  return text.replace(ADVICE, (advice, tool, name, flag, value) => {
-    const verb = verbOf(tool);
-    if (verb === undefined) return advice;
-    return `live-lisp ${verb} --${name.replaceAll('_', '-')}${flag ? '' : ` ${value}`}`;
+  return text.replace(ADVICE, (advice, tool, name, value) => {
+    const command = tool === 'call' ? 'call with' : verbCommand(tool);
+    const options = optionsFor(name, value);
+    return command === undefined || options === undefined ? advice : `${command}${options}`;
   });
 }
 
-/** Matches the name of a tool and an argument. The value of the argument is true, a number, or a word in quotes. */
-const ADVICE = /\b([a-z]+(?:_[a-z]+)*) with ([a-z_]+): (?:(true)\b|"?([\w:/-]+)"?)/g;
+/** Matches the name of a tool, or `call`, and an argument. The value of the argument is true, a number, a word, or a
+ * string or an array as in JSON. */
+const ADVICE = /\b([a-z]+(?:_[a-z]+)*) with ([a-z_]+): (true\b|\[[^\]\n]*\]|"(?:[^"\\\n]|\\.)*"|[\w:/-]+)/g;
+
+function verbCommand(tool: string): string | undefined {
+  const verb = verbOf(tool);
+  return verb && `live-lisp ${verb}`;
+}
+
+/** Returns the options that give the parameter NAME the value VALUE, each after a space. Returns undefined when VALUE
+ * begins as JSON and is none. */
+function optionsFor(name: string, value: string): string | undefined {
+  const option = ` --${name.replaceAll('_', '-')}`;
+  if (value === 'true') return option;
+  try {
+    const values: unknown[] = /^["[]/.test(value) ? [JSON.parse(value)].flat() : [value];
+    return values.map((each) => `${option} ${shellWord(String(each))}`).join('');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns TEXT as a shell reads it as one word. */
+function shellWord(text: string): string {
+  return /^[\w:/.,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
 
 /** Returns true when OPERAND of the verb `load` names a file and not a system. */
 function isFile(operand: string): boolean {

@@ -270,7 +270,7 @@ async function run({ tool, args, context }: Call): Promise<BareOutcome> {
   );
   const bounded = boundText(text);
   const more = { data, ...(note && { note }), ...(context.command && bounded !== text && { whole: text }) };
-  if (failed || (absent && context.forData))
+  if (failed || (absent && (context.forData || context.command)))
     return { success: false, error: bounded, ...more, ...(result !== undefined && { result }) };
   return { success: true, text: bounded, ...more, ...(structured && { structured }) };
 }

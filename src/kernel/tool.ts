@@ -88,7 +88,8 @@ export interface Result {
   failed?: boolean;
   /** The text of the result, for a model, when the call failed but has a result. Code gets it together with `text`. */
   result?: string;
-  /** True when `text` says that something does not exist. For a model this is an answer, for code a failure. */
+  /** True when `text` says that something does not exist. For a model this is an answer, for code and for a command a
+   * failure. */
   absent?: boolean;
   /** True when the image does not have the requested object, perhaps because its file is not loaded yet. */
   unfound?: boolean;

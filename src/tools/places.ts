@@ -85,11 +85,13 @@ export interface FormOf {
 
 export class Places {
   readonly root: string;
+  /** The name of the image if it runs elsewhere and no folder of the workspace is mapped to one there. */
+  readonly unmapped: string | undefined;
   readonly #sources: Sources;
 
   /** `forbids` returns the reason why a file may not be read, else undefined. `features` returns the *FEATURES* of the
-   * image. `elsewhere` reads files on the machine of the image. `readLoaded` gets from the image the texts that it has
-   * loaded. */
+   * image. `elsewhere` reads files on the machine of the image. `unmapped` is the property of that name. `readLoaded`
+   * gets from the image the texts that it has loaded. */
   constructor(
     root: string,
     {
@@ -97,14 +99,17 @@ export class Places {
       forbids,
       features = () => new Set(),
       elsewhere,
+      unmapped,
     }: {
       readLoaded?: ReadLoaded;
       forbids?: ReadLimits['forbids'];
       features?: () => Features;
       elsewhere?: ReadElsewhere | undefined;
+      unmapped?: string | undefined;
     } = {},
   ) {
     this.root = root;
+    this.unmapped = unmapped;
     this.#sources = new Sources(features, readLoaded, forbids, elsewhere);
   }
 

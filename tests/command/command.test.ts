@@ -152,6 +152,15 @@ describe('a verb', () => {
     expect(inVerbs('debug with error: 1; run_tests with system: "a/b".')).toBe(
       'live-lisp debug --error 1; live-lisp test --system a/b.',
     );
+    expect(inVerbs('run_tests with reset: ["SHOP::*RATE*","x"]; read_definition with name: "it\'s".')).toBe(
+      "live-lisp test --reset 'SHOP::*RATE*' --reset x; live-lisp read --name 'it'\\''s'.",
+    );
+    expect(inVerbs('A call with on_error: "hold" holds its error.')).toBe(
+      'A call with --on-error hold holds its error.',
+    );
+    expect(inVerbs('run_tests with reset: [ITS NAME], or none')).toBe(
+      'run_tests with reset: [ITS NAME], or none',
+    );
     expect(inVerbs('load_system with force: true, load_file, f with x: 1')).toBe(
       'load_system with force: true, load_file, f with x: 1',
     );
@@ -340,6 +349,28 @@ describe('exit codes', () => {
     expect(ran.code).toBe(code);
     expect(ran.stdout).toMatch(stdout);
     expect(ran.stderr).toMatch(stderr);
+  });
+
+  test.each(['describe', 'read', 'callers', 'impact', 'apropos'])(
+    '1: %s in a package that is not there',
+    async (verb) => {
+      const stdout = 'Package no-such not found\n';
+      expect(await shell.run([verb, 'f', '--package', 'no-such'])).toEqual({ code: 1, stdout, stderr: '' });
+    },
+  );
+
+  test.each([
+    [['describe', 'none-such']],
+    [['describe', 'none-such', 'none-such']],
+    [['read', 'none-such']],
+    [['callers', 'none-such']],
+    [['impact', 'none-such']],
+  ])('1: %j, a symbol that is not there', async (words) => {
+    expect(await shell.run(words)).toEqual({
+      code: 1,
+      stdout: 'Symbol NONE-SUCH not found in package CL-USER (status: NIL)\n',
+      stderr: '',
+    });
   });
 
   test('5: Ctrl-C interrupts the form and keeps the image', async () => {

@@ -7,8 +7,11 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
+  watch,
   writeFileSync,
 } from 'node:fs';
 import { connect } from 'node:net';
@@ -71,6 +74,41 @@ describe('without a session', () => {
     expect(ran.map(({ stdout }) => stdout)).toEqual(forms.map((_, number) => `(${number} ${number + 1})\n`));
     expect((await shell.sessions()).length).toBe(1);
     expect(ran.filter(({ stderr }) => stderr.includes('Started a session for ')).length).toBe(1);
+  });
+
+  test('a session that a user starts keeps commands from starting another until they find it', async () => {
+    mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
+    const lock = `starting-${Buffer.from(shell.workspace).toString('base64url').slice(-100)}`;
+    const events: string[] = [];
+    const watcher = watch(shell.sessionsFolder, (_, file) => void events.push(file ?? ''));
+    const { pid } = await shell.session();
+    const found = `session-${pid}.json`;
+    await until('the end of the lock', 60_000, async () => events.lastIndexOf(lock) > events.indexOf(found));
+    watcher.close();
+    expect(events.indexOf(found)).toBeGreaterThan(events.indexOf(lock));
+    expect(existsSync(join(shell.sessionsFolder, lock))).toBe(false);
+  });
+
+  test('a session that a user starts while another one starts ends, and names that one', async () => {
+    await shell.announce(shell.facts(), (socket) => socket.resume());
+    const name = Buffer.from(shell.workspace).toString('base64url').slice(-100);
+    const lock = join(shell.sessionsFolder, `starting-${name}`);
+    // A running process that does not start the session itself.
+    writeFileSync(lock, String(process.ppid));
+    const changes = new Set([statSync(shell.sessionsFolder).mtimeMs]);
+    const ran = shell.run(['session', '--root', shell.workspace]);
+    // Each attempt to take the lock makes and removes an entry in the folder. The second change is after the attempt.
+    await until('the wait for the lock', 60_000, async () => {
+      changes.add(statSync(shell.sessionsFolder).mtimeMs);
+      return changes.size > 2;
+    });
+    rmSync(lock);
+    expect(await ran).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `live-lisp: Another process has just started a session for ${shell.workspace} (process ${process.pid}), so this one ends. Use that session, or end it by live-lisp stop and run this again.\n`,
+    });
+    expect(readdirSync(shell.sessionsFolder).filter((file) => file.startsWith('starting-'))).toEqual([]);
   });
 
   test.each([

@@ -151,6 +151,30 @@ describe('an image that a command starts', () => {
     expect(text).not.toContain('Libraries');
   });
 
+  test('a system of the workspace is not found there without --map', async () => {
+    const session = await start(testSbcl());
+    expect(await session.call('load_system', { system: 'no-such-system' })).toMatchObject({
+      text: expect.stringMatching(
+        /^System no-such-system not found by ASDF\. .*\. ASDF looks where the image there runs, in the distribution's Lisp libraries and the user's source registry there\. To load a system of the workspace, ask the user to start the server with --map there:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there\. /,
+      ),
+      isError: true,
+    });
+    const root = folder.path;
+    const args = [
+      ...NO_SYSTEMS,
+      '--root',
+      root,
+      '--image',
+      `there=${testSbcl()}`,
+      '--map',
+      `there:${root}=${root}`,
+    ];
+    const mapped = await start('', { args });
+    expect(await mapped.text('load_system', { system: 'no-such-system' })).toMatch(
+      /\. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry\. /,
+    );
+  });
+
   test('nothing that code or a child process writes gets into messages, and nothing is there to read', async () => {
     const session = await start(testSbcl());
     const form = `(progn

@@ -63,6 +63,15 @@ describe('a client', () => {
     expect(image.sbcl.exitCode).toBe(null);
   });
 
+  test('is told before the first call that nothing is connected, and of no failure', () =>
+    within(dialWords('sbcl-1'), async (session) => {
+      await until('the end of the start', 60_000, async () =>
+        (await session.text('image_status')).startsWith(
+          'No Lisp image is connected; the next call that needs it connects to it.\n',
+        ),
+      );
+    }));
+
   test('is told that the way was lost, and the next call goes a new way', () =>
     within(dialWords(), async (session) => {
       expect(await session.eval('(defvar *way* 1)')).toBe('*WAY*');

@@ -99,7 +99,7 @@ test('an error is told each time', async () => {
 test('of a framework that nobody knows no dots are told', async () => {
   user(RUN);
   expect((await session.call('run_tests')).text).toContain(
-    'Verdict unknown: again was tested to the end, but with no framework that live-lisp knows.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
+    'The test operation of again ended without an error. No test of a framework that live-lisp knows ran, so no tests are counted, and a failure that it only printed or returned is not known.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
   );
 });
 

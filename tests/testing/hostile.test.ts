@@ -17,6 +17,9 @@ beforeAll(() => {
 (defsystem "hostile" :depends-on ("fiveam") :components ((:file "hostile")))
 (defsystem "own" :perform (test-op (o c) (format t "~&2 of 3 pass.~%")))
 (defsystem "none" :perform (test-op (o c)))
+(defsystem "alone")
+(defsystem "false" :perform (test-op (o c) nil))
+(defsystem "through" :in-order-to ((test-op (test-op "none"))))
 (defsystem "failing" :perform (test-op (o c) (error "It is broken.")))
 (defsystem "behind" :depends-on ("sb-rt") :components ((:file "behind"))
   :perform (test-op (o c) (uiop:symbol-call :sb-rt :do-tests) (error "Tests failed.")))
@@ -77,21 +80,29 @@ async function run(args: Record<string, unknown>): Promise<Answer> {
   return { ...answer, text: answer.text.replace(/\d+\.\d s\)\./g, 'N s).') };
 }
 
-test('a framework that nobody knows has no verdict but the end of its output', async () => {
+test('tests without a known framework have the end of the test operation as verdict', async () => {
+  const ended = (system: string) =>
+    `The test operation of ${system} ended without an error. No test of a framework that live-lisp knows ran, so no tests are counted, and a failure that it only printed or returned is not known.`;
   expect(await run({ system: 'own' })).toEqual({
-    text: 'Verdict unknown: own was tested to the end, but with no framework that live-lisp knows.\n\nIts output ends:\n2 of 3 pass.',
+    text: `${ended('own')}\n\nIts output ends:\n2 of 3 pass.`,
     notices: [],
     isError: false,
   });
-  expect(await run({ system: 'none' })).toEqual({
-    text: 'No tests ran: testing none runs none and writes nothing.',
+  for (const [system, tested] of [
+    ['none', 'none'],
+    ['false', 'false'],
+    ['through', 'none'],
+  ] as const)
+    expect(await run({ system })).toEqual({ text: ended(tested), notices: [], isError: false });
+  expect(await run({ system: 'alone' })).toEqual({
+    text: 'No tests ran: testing alone runs none and writes nothing.',
     notices: [],
     isError: true,
   });
   const { text, isError } = await run({ system: 'failing' });
   expect(isError).toBe(true);
   expect(text).toMatch(
-    /^The tests of failing ended early, and none of a framework that live-lisp knows had run\.\n\nError: It is broken\./,
+    /^The tests of failing failed: the test operation signalled this condition\. No test of a framework that live-lisp knows had run, so no tests are counted\.\n\nError: It is broken\./,
   );
   // ASDF evaluates a test-op, so SBCL knows its file, but no place in that.
   expect(text).toMatch(/ {2}all\.asd$/m);

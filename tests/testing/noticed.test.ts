@@ -47,6 +47,46 @@ function put(root: { put: (path: string, text: string) => unknown }, files: Reco
 /** Returns TEXT without its seconds. */
 const untimed = (text: string) => text.replace(/\d+\.\d s/g, 'N s');
 
+describe('tests without a framework', () => {
+  const root = sharedFolder();
+  put(root, {
+    'plain.asd': `(defsystem "plain" :components ((:file "plain")) :in-order-to ((test-op (test-op "plain/tests"))))
+(defsystem "plain/tests" :depends-on ("plain") :components ((:file "plain-tests"))
+  :perform (test-op (o c) (uiop:symbol-call :plain '#:run)))`,
+    'plain.lisp': '(defpackage plain (:use cl))\n(in-package plain)\n(defun one () 1)\n(defun two () 2)',
+    'plain-tests.lisp': '(in-package plain)\n(defun run () (assert (= 1 (one))) (= 2 (two)))',
+  });
+  const session = sharedSession({ args: ['--root', root.path, '--no-sandbox'] });
+  const verdictOf = async (definition: string, old: string, now: string) => {
+    const edits = [{ definition, old, new: now }];
+    const { text, isError } = await session.call('run_tests', { edits, fresh: true, system: 'plain' });
+    return { verdict: text.split('\n')[0], isError };
+  };
+
+  test('a change with which the test operation signals an error is noticed', async () => {
+    expect(await verdictOf('plain::one', '() 1', '() 3')).toEqual({
+      verdict: 'Noticed: with this change the run of the tests ends early, and without it it does not.',
+      isError: false,
+    });
+  });
+
+  test('a change with which the test operation returns false cannot be known', async () => {
+    expect(await verdictOf('plain::two', '() 2', '() 3')).toEqual({
+      verdict:
+        'Not known whether a test notices this change: the test operation ended without an error with it and without it, and a failure that is only printed or returned is not known.',
+      isError: true,
+    });
+  });
+
+  test('a change that does not build', async () => {
+    expect(await verdictOf('plain::two', '() 2', '() #.(error "No")')).toEqual({
+      verdict:
+        'This change does not build, so no test ran with it. Without it, the test operation ended without an error.',
+      isError: true,
+    });
+  });
+});
+
 describe('in a workspace without git', () => {
   const root = sharedFolder();
   put(root);

@@ -125,9 +125,11 @@ export class ChosenImage implements Image, RestartableImage {
     this.#options.attached.tools?.clear();
   }
 
-  /** If ERROR says that the command of --image leads to an image of somebody else, moves all calls to that image.
-   * Otherwise throws ERROR again. */
+  /** If ERROR, of the own image, says that the command of --image leads to an image of somebody else, moves all calls to
+   * that image. Otherwise throws ERROR again. */
   #attachIfDialled(error: unknown): void {
+    // Another call, or the start, has moved the calls meanwhile, and closed the own image.
+    if (this.isAttached) return;
     if (!(error instanceof DialledError)) throw error;
     this.#choice = { image: 'attached', isFinal: true };
     this.#closeOwn();
@@ -186,14 +188,22 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   start(): void {
-    if (this.#isSettled) this.#current.start();
-    else this.#starting = this.#startChosen();
+    this.#starting = this.#isSettled ? this.#startCurrent() : this.#startChosen();
+  }
+
+  /** Starts the image for calls. The status reports a failure of the own image, and the next call reports it again. */
+  async #startCurrent(): Promise<void> {
+    if (this.isAttached) return this.#attached.start();
+    await this.#ownImage
+      .greeting()
+      .catch((error: unknown) => this.#attachIfDialled(error))
+      .catch(() => {});
   }
 
   async #startChosen(): Promise<void> {
     // The next call makes the choice again, and reports the failure.
     await this.#choose().then(
-      () => this.#current.start(),
+      () => this.#startCurrent(),
       () => {},
     );
   }

@@ -175,15 +175,20 @@ export function missingText(
       : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF does not find.`;
   if (asd !== undefined) return `${headline} ${undefinedText(asd, places)}`;
   if (installing !== undefined) return `${headline} ${manager} can install it: evaluate ${installing}.`;
-  const where =
-    "ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
   const managed =
     manager === undefined ? NO_MANAGER : (managerFailure ?? `${manager} has no system of that name either.`);
   const unloaded =
     initFile === undefined
       ? ''
       : ` Images do not load ${initFile}, which may tell ASDF of more folders: ask the user to start live-lisp with --init ${initFile}, which loads it.`;
-  return `${headline} ${hint} ${where} ${managed}${unloaded}`;
+  return `${headline} ${hint} ${searchedText(places.unmapped)} ${managed}${unloaded}`;
+}
+
+/** Returns sentences on the folders in which ASDF searches. UNMAPPED is as in Places. */
+function searchedText(unmapped: string | undefined): string {
+  if (unmapped === undefined)
+    return "ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
+  return `ASDF looks where the image ${unmapped} runs, in the distribution's Lisp libraries and the user's source registry there. To load a system of the workspace, ask the user to start the server with --map ${unmapped}:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.`;
 }
 
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {

@@ -14,7 +14,9 @@ export interface Side {
   tests: readonly TestOutcome[];
   /** Whether the run of the tests reached its end. It does not begin when a load fails. */
   run: 'complete' | 'ended early' | 'not begun';
-  /** True when a human or the client has ended the call. */
+  /** The systems whose test operation ended without an error and without a test of a known framework. */
+  unseen: readonly string[];
+  /** True when a human or the client ended the call. */
   isStopped: boolean;
   /** The Lisp files with new content that the image has not loaded. */
   unloaded: string[];
@@ -33,6 +35,8 @@ interface Verdict {
   text: string;
 }
 
+const ENDED = 'the test operation ended without an error';
+
 /** Returns the verdict on the change of COUNT files by CHANGED, with the change, and PLAIN, without it. PLAIN is
  * undefined when the call was interrupted before. */
 export function verdictOn(changed: Side, plain: Side | undefined, count: number): Verdict {
@@ -43,8 +47,10 @@ export function verdictOn(changed: Side, plain: Side | undefined, count: number)
 function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
   if (plain === undefined || plain.isStopped) return unknown('the call was interrupted.');
   const ranPlain = namesOf(plain.tests);
-  if (ranPlain.length === 0) return unknown('no test ran without it either.');
-  const without = `Without it, ${testsText(ranPlain.length)} ran.`;
+  const hasEnded = plain.run === 'complete' && plain.unseen.length > 0;
+  if (ranPlain.length === 0 && !hasEnded) return unknown('no test ran without it either.');
+  const without =
+    ranPlain.length === 0 ? `Without it, ${ENDED}.` : `Without it, ${testsText(ranPlain.length)} ran.`;
   if (changed.run === 'not begun')
     return asVerdict('unbuilt', `This change does not build, so no test ran with it. ${without}`);
   const difference = differenceOf(changed, plain);
@@ -55,6 +61,10 @@ function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
     return asVerdict(
       'noticed',
       'Noticed: with this change the run of the tests ends early, and without it it does not.',
+    );
+  if (ranPlain.length === 0)
+    return unknown(
+      `${ENDED} with it and without it, and a failure that is only printed or returned is not known.`,
     );
   if (ran.length === 0) return unknown(`no test ran with it. ${without}`);
   if (badPlain.size === ranPlain.length) return unknown('no test passes without it.');

@@ -116,7 +116,7 @@ async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'targ
       const loads = await loadSteps({ ...call, folder }, fresh, steps, false);
       const failed = loads.find((load) => load.failed);
       const result = failed ?? toResult(await adapter.over(fresh).handler(args, context));
-      const { results = [], verdict, ending } = result.data as RunData;
+      const { results = [], verdict, unseen = [], ending } = result.data as RunData;
       const hasRun = failed === undefined && verdict !== undefined;
       const inventory = await freshInventory(call, fresh, [target, root]);
       const loaded = new Set(inventory?.files);
@@ -128,6 +128,7 @@ async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'targ
         result: { ...result, text: inRoot(result.text) },
         tests: results,
         run: !hasRun ? 'not begun' : ending?.kind === 'done' ? 'complete' : 'ended early',
+        unseen,
         isStopped: ending?.kind === 'interrupted' && STOPS.includes(ending.reason),
         unloaded: unloaded.map(nameOf),
         originals: unloaded.filter((file) => loaded.has(file)).map(nameOf),
@@ -143,5 +144,6 @@ async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'targ
 interface RunData {
   results?: readonly TestOutcome[];
   verdict?: string;
+  unseen?: readonly string[];
   ending?: Ending;
 }

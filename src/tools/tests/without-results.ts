@@ -1,7 +1,7 @@
 // Renders runs in which no test was recognized, because none ran or their framework is unknown.
 
 import type { Reply } from '../../image/wire/call.ts';
-import { wholeText } from '../../image/wire/endings.ts';
+import { type Ending, wholeText } from '../../image/wire/endings.ts';
 import type { TestLookup, TestRunData } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -59,6 +59,21 @@ export function needsText(needs: NonNullable<TestRunData['needs']>, places: Plac
   return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
 
+/** Returns the sentences on the test operations of SYSTEMS, which ended without an error and ran no test of a known
+ * framework. */
+function endedText(systems: readonly string[]): string {
+  const [operations, they] = systems.length === 1 ? ['operation', 'it'] : ['operations', 'they'];
+  return `The test ${operations} of ${systems.join(', ')} ended without an error. No test of a framework that live-lisp knows ran, so no tests are counted, and a failure that ${they} only printed or returned is not known.`;
+}
+
+/** Returns the sentences on the test operation of WHAT, which did not end normally, as ENDING says, before a test of a
+ * known framework ran. */
+function endedEarlyText(what: string, ending: Ending): string {
+  return ending.kind === 'condition'
+    ? `The tests of ${what} failed: the test operation signalled this condition. No test of a framework that live-lisp knows had run, so no tests are counted.`
+    : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.`;
+}
+
 /** Maximum number of characters that are shown of the output, from its end, where frameworks print totals. */
 const OUTPUT_LIMIT = 1000;
 
@@ -81,12 +96,13 @@ export function noTestsResult(
   places: Places,
 ): Result {
   const written = output === undefined ? '' : plainly(wholeText(output));
-  const { packages = [], gone = [], needs = [], unloaded = [] } = data;
+  const { packages = [], gone = [], needs = [], unloaded = [], unseen = [] } = data;
   if (needs.length > 0 && ending.kind === 'done') {
     const text = joinSections([`No tests ran. ${needsText(needs, places)}`, loadNotes]);
     return { data: { verdict: 'none', needs, ending }, text, failed: true };
   }
-  const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
+  const isNone = written === '' && unseen.length === 0 && ending.kind === 'done';
+  const verdict = ending.kind === 'condition' ? 'fail' : isNone ? 'none' : 'unknown';
   const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');
   const inPackages = known && ` Packages with tests: ${known}; give package or test.`;
   const [tester] = unloaded;
@@ -98,13 +114,15 @@ export function noTestsResult(
       ? `No tests ran. ${goneLine(gone)}`
       : verdict === 'none'
         ? `No tests ran: testing ${what} runs none and writes nothing.${elsewhere ?? ''}${inPackages}`
-        : ending.kind === 'done'
-          ? `Verdict unknown: ${what} was tested to the end, but with no framework that live-lisp knows.`
-          : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.${inPackages}`,
+        : ending.kind !== 'done'
+          ? `${endedEarlyText(what, ending)}${inPackages}`
+          : unseen.length > 0
+            ? `${endedText(unseen)}${elsewhere ?? ''}${inPackages}`
+            : `Verdict unknown: ${what} was tested to the end, but with no framework that live-lisp knows.`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     written &&
       `Its output ends:\n${written.length > OUTPUT_LIMIT ? `... ${written.slice(-OUTPUT_LIMIT)}` : written}`,
     loadNotes,
   ]);
-  return { data: { verdict, ending }, text, failed: verdict === 'none' || ending.kind !== 'done' };
+  return { data: { verdict, unseen, ending }, text, failed: isNone || ending.kind !== 'done' };
 }
