@@ -25,6 +25,12 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
   const [old, replacement] = [wholeList(from), wholeList(to)];
   if (old === undefined) return 'old must be one call with parameters, such as (area shape &key unit)';
   if (replacement === undefined) return 'new must be one call, such as (area :of shape)';
+  for (const [name, form] of [
+    ['old', old],
+    ['new', replacement],
+  ] as const)
+    if (!hasBlanksOnly(form.tree.text, form, elementsOf(form)))
+      return `${name} has a dot, a comment, #+ or #- between its elements, which the new calls would lose: leave it out`;
   const pattern: CallPattern = {
     operator: symbolNameOf(old.first),
     required: [],
@@ -53,6 +59,13 @@ function wholeList(text: string): Form | undefined {
   return form?.kind === 'cons' && form.tokenKind === '(' && form.end === text.trim().length
     ? form
     : undefined;
+}
+
+/** Returns true when only white space is between ELEMENTS, the elements of the list FORM in TEXT. */
+function hasBlanksOnly(text: string, form: Form, elements: readonly Form[]): boolean {
+  const ends = [form.start + 1, ...elements.map(({ end }) => end)];
+  const starts = [...elements.map(({ start }) => start), form.end - 1];
+  return starts.every((start, index) => !/\S/.test(text.slice(ends[index], start)));
 }
 
 type Obstacle =
@@ -138,7 +151,9 @@ class Rewriting {
 
   /** Returns the new text of the call FORM with ELEMENTS. A FUNCALL of the function stays a FUNCALL. */
   #newCall(form: Form, elements: readonly Form[]): string {
-    this.#checkBlanks(form, elements);
+    // The new call would lose a comment.
+    if (!hasBlanksOnly(this.#text, form, elements))
+      throw new Unfit('a comment, #+, #- or a dot stands between its arguments');
     const { operator, to } = this.#pattern;
     const isOwn = symbolNameOf(to.first) === operator;
     const isFuncall = symbolNameOf(elements[0]) !== operator;
@@ -147,17 +162,6 @@ class Rewriting {
     const begin = isOwn ? named.map((part) => this.#source(part)).join(' ') : (to.first?.text ?? '');
     const bindings = this.#bindings(elements.slice(named.length));
     return this.#laidOut(form, begin, this.#parts(bindings));
-  }
-
-  /** Throws an Unfit unless there is only white space between ELEMENTS, because the new call would lose a comment
-   * there. */
-  #checkBlanks(form: Form, elements: readonly Form[]): void {
-    let at = form.start + 1;
-    for (const { start, end } of [...elements, { start: form.end - 1, end: form.end }]) {
-      if (/\S/.test(this.#text.slice(at, start)))
-        throw new Unfit('a comment, #+, #- or a dot stands between its arguments');
-      at = end;
-    }
   }
 
   #bindings(args: readonly Form[]): Bindings {

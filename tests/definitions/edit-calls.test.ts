@@ -166,6 +166,14 @@ describe('an edit of all calls that is wrong says why', () => {
   test.each([
     [{ old: '(rate a' }, 'old must be one call with parameters, such as (area shape &key unit).'],
     [{ new: 'x' }, 'new must be one call, such as (area :of shape).'],
+    [
+      { new: '(rate a . b)' },
+      'new has a dot, a comment, #+ or #- between its elements, which the new calls would lose: leave it out.',
+    ],
+    [
+      { old: '(rate a #| the rest |# b)' },
+      'old has a dot, a comment, #+ or #- between its elements, which the new calls would lose: leave it out.',
+    ],
     [{ old: '(rate 5)' }, 'old has 5, which is no parameter: give a symbol for each argument.'],
     [{ old: '(rate &aux b)' }, 'old has &AUX, and takes only &optional, &rest and &key.'],
     [{ old: '(rite a)' }, 'old must be a call of ec:rate.'],
