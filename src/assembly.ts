@@ -202,7 +202,7 @@ function freshImages(
   image: ChosenImage,
   toolDependencies: () => ToolDependencies,
 ): WithFresh {
-  // Code in a fresh image calls no tools, because the tools work in the other image.
+  // Code in a fresh image gets no connection to call tools, because tools work in IMAGE.
   const { callTool: _, tools: __, ...alike } = connections;
   return (fasls, work, root = config.root) => {
     const fresh: SbclImage = new SbclImage({

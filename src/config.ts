@@ -296,7 +296,7 @@ function readSwank(text: string): SwankServer | undefined {
 
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
-/** Flags that concern an SBCL on this machine. */
+/** Flags for the SBCL that the server itself starts. They have no effect when each --image is NAME=COMMAND. */
 const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
 /** Parses TEXT, a value of `--image`, as NAME=COMMAND. Returns undefined when TEXT has no command. Throws a UsageError

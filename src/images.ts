@@ -87,7 +87,7 @@ export function imageOptions(
     trees: config.roots,
     command: config.imageCommand,
     startFiles: () => startFiles(config),
-    // If a command starts SBCL, SBCL loads the init file of its own user.
+    // An SBCL that a command starts loads the init file of the user that it runs as.
     ...(config.imageCommand === undefined && {
       libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     }),

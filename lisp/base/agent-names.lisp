@@ -85,8 +85,8 @@ this file. The names of all source files of the agent begin with this string."
   "The namestring of the folder that had the agent's sources when the agent was compiled.")
 
 (defun agent-file-p (file)
-  "Return true if FILE is the name of a source file of the agent. FILE is the name of a source file
-in SBCL's debug information, or NIL."
+  "FILE is a file name from SBCL's debug information, or NIL. Return true if it names a source file
+of the agent."
   (starts-p file **agent-folder**))
 
 (defun unexport-agent (reader)

@@ -44,8 +44,8 @@ or NIL; the function of the method; and true if that is a fast function. A fast 
 more arguments before those of the method."
   ("SB-PCL" "MAYBE-TRACE-METHOD"))
 (define-internal release-generic (function key)
-  "Remove the wrapper with KEY from FUNCTION, a generic function. No name needs to lead to FUNCTION
-any more."
+  "Remove the wrapper with KEY from FUNCTION, a generic function. This also works if FUNCTION is no
+longer the definition of a name."
   ("SB-IMPL" "UNENCAPSULATE-GENERIC-FUNCTION"))
 
 (define-ability "hashes"

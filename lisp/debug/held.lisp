@@ -136,8 +136,8 @@ caller must have reserved HELD by CLAIM-HELD."
   (sb-thread:signal-semaphore (held-gate held)))
 
 (defun next-command (held)
-  "Wait until a request gives HELD, a HELD structure, a command, and return the command, a function.
-Return NIL if none comes within HELD-SECONDS."
+  "HELD is a HELD structure. Wait until a request gives it a command, a function, and return this
+function. Return NIL if none comes within HELD-SECONDS."
   (setf (held-command held) nil)
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)

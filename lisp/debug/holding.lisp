@@ -8,9 +8,9 @@
 makes the call again after a held error.")
 
 (defun hold-condition (condition seconds job &key signalled)
-  "Hold CONDITION: stop this thread until no request has used the error for SECONDS. Then return
-NIL. If CONDITION cannot be held, return a text with the reason. JOB is the job of this thread or
-NIL. SIGNALLED is true if handlers of the program have not run yet."
+  "Hold CONDITION: stop this thread, and serve requests about it until none comes for SECONDS. Then
+return NIL. If CONDITION cannot be held, return a text with the reason. JOB is the job of this
+thread or NIL. SIGNALLED is true if CONDITION is held before handlers of the program run."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)

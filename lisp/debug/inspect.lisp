@@ -114,8 +114,8 @@ program."
 
 (defun inspection (object holders offset limit)
   "Return a JSON object about OBJECT: its text, type and id, the number of its parts, and LIMIT of
-its parts from number OFFSET on. If HOLDERS is true, show the references that keep OBJECT alive in
-place of its parts."
+its parts from number OFFSET on. If HOLDERS is true, leave the parts out, and show the
+references that keep OBJECT alive."
   (let ((parts (if holders '() (object-parts object))))
     (object "value" (if (typep object '(or string number bit-vector symbol pathname))
                         (let ((*digit-limit* *most-digits*)) (local-text object :limit 10000))

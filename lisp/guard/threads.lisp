@@ -112,8 +112,8 @@ thread can belong to the person who runs the image."
 
 (defun apart-from-theirs (function)
   "Return a function without parameters that calls FUNCTION, a function designator. In a thread that
-belongs to no job, it calls FUNCTION by CALL-IN-THEIR-THREAD for the session of the thread that
-calls APART-FROM-THEIRS."
+belongs to no job, the result calls FUNCTION by CALL-IN-THEIR-THREAD, with the channel and session
+of the present call of APART-FROM-THEIRS."
   (let ((function (coerce function 'function)) (channel *channel*) (session *session*))
     (lambda ()
       (if (of-job-p)

@@ -109,9 +109,9 @@ jobs that still run."
           do (ignore-errors (funcall end)))))
 
 (defun start-session ()
-  "Store the current values of the session variables in *SESSION*, with the package
-COMMON-LISP-USER, and with NIL for those such as *. The caller makes sure that the others have the
-values of a fresh SBCL."
+  "Store the values for a new session in *SESSION*: the package COMMON-LISP-USER for *PACKAGE*, NIL
+for the variables of the REPL such as * and +, and the current values of the other session
+variables. The caller makes sure that these have the values of a fresh SBCL."
   (setf (session-values *session*)
         (progv '(*package*) (list (find-package "COMMON-LISP-USER"))
           (progv '(* ** *** + ++ +++ / // /// -) '(nil nil nil nil nil nil nil nil nil nil)

@@ -86,7 +86,7 @@ that are garbage. Return NIL if the heap is too large for WALK-HEAP."
 (defun count-objects (wanted)
   "Return the number of instances in the heap that satisfy the predicate WANTED, or NIL if the heap
 is too large for WALK-HEAP. If some satisfy WANTED, collect garbage and count again, since garbage
-must not count. WANTED must not change the instances, as TYPEP can."
+must not count. WANTED must not call TYPEP, which can update an obsolete instance."
   (let ((count (count-with-garbage wanted)))
     (cond ((or (null count) (zerop count)) count)
           (t (clear-stack)

@@ -19,10 +19,10 @@ a closure, this is the code object of its underlying function."
   (nil-if-unknown (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
-Return :TOP-LEVEL if the outermost function has no name. If the debug name of FUNCTION names a block
-or a file instead of an outer function, return the name of the first function in CODE that is nested
-in no other function."
+  "FUNCTION is a function in the code object CODE. Return the name of the function that contains it
+and is itself in no other, or :TOP-LEVEL if that one has no name. The debug name of FUNCTION can
+name a block or a file in place of that function. Then return the name of the first function in CODE
+that is in no other."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root

@@ -131,8 +131,8 @@ operator of FORM in lower case. If there is none, return NIL."
 
 (defun note-definer (form)
   "FORM is a definition that is evaluated outside a file. Return the TOP-FORM structure in
-**DEFINERS** for FORM, this same object. If there is none, make a structure, which replaces the
-structure of an earlier form with the same DEFINER-KEY."
+**DEFINERS** whose form is EQ to FORM. If there is none, make one. It replaces the structure of an
+earlier form with the same DEFINER-KEY."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known

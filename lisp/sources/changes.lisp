@@ -81,9 +81,9 @@ into code that uses them."
              (string-upcase (string-left-trim "#:" entered))))))
 
 (defun keep-former (file old-text text)
-  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Add the forms of
-OLD-TEXT that TEXT no longer has to SOURCE-FILE-FORMER of FILE, if they have the operator of a
-definition. Do nothing if a text cannot be split into forms."
+  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Some forms of
+OLD-TEXT may be absent from TEXT. Add those with the operator of a definition to SOURCE-FILE-FORMER
+of FILE. Do nothing if a text cannot be split into forms."
   (let* ((changed (and old-text text (string/= old-text text)))
          (old (and changed (forms-of old-text))) (new (and changed (forms-of text)))
          (now (make-hash-table :test 'equal)) (package nil))
@@ -316,9 +316,10 @@ no digits or the form contains the name."
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "A form can define names with other numbers at each load. If a form of TEXT has made DEFINITIONS,
-and the same form of OLD-TEXT has made definitions of the file FILE with other numbers, remove these
-older definitions from FILE. PAIRS lists (NEW . OLD) pairs of definitions with the same name."
+  "A form can define another name at each load, such as FOO1 and then FOO2. OLD-TEXT and TEXT are
+the old and the new text of the file FILE, and DEFINITIONS are new. If an equal form of OLD-TEXT
+made definitions whose names differ from new ones only in the digits, remove these from FILE. PAIRS
+lists (NEW . OLD) pairs of definitions with the same name."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

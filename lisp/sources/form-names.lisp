@@ -9,12 +9,13 @@ and of the defined name. NAME is NIL if a macro computes the name."
   operator name)
 
 (defun running-text (form)
-  "Return one text with all parts that loading evaluates of FORM, the text of a form."
+  "FORM is the text of a form. Return one text: all its parts that loading evaluates."
   (format nil "~{~A~^ ~}" (mapcar #'running-part (parts-at-top-level form))))
 
 (defun running-part (part)
-  "Return the part of PART, the text of a top-level form, that loading evaluates: nothing of a
-definition such as DEFUN, and only the value of a DEFVAR form."
+  "PART is the text of a top-level form. Return the text in it that loading evaluates: \"\" for a
+standard definition such as DEFUN, the value of a DEFVAR, DEFPARAMETER, DEFGLOBAL or DEFCONSTANT,
+and else PART itself."
   (destructuring-bind (&optional (operator "") name value) (form-parts part 3)
     (let ((own (subseq operator (1+ (or (position #\: operator :from-end t) -1)))))
       (cond ((some (lambda (definer) (string-equal own definer))

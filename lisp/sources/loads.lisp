@@ -140,7 +140,7 @@ DEFINITION-BY-CODE unless SBCL has recorded the same form."
 
 (defun loaded-p (definition recording)
   "Return true if a load made DEFINITION, according to RECORDING, a RECORDING structure. Return NIL
-if only the compilation of its file before the load made it."
+if DEFINITION was made while its file was compiled, and not again by the load of the fasl."
   (let ((change (definition-change definition recording))) (and change (change-loaded change))))
 
 (defun by-file (definitions recording path by)

@@ -28,7 +28,7 @@ framework. RUNNER is a function without arguments that runs the test or suite wi
 
 (defun define-framework (name packages &key probes entries holding protocol)
   "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. If
-PROTOCOL is not empty, add the names of the wrapped functions to it."
+PROTOCOL is not empty, put the names of the functions in PROBES in front of it."
   (push (make-framework name packages probes entries holding
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))

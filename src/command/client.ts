@@ -1,4 +1,4 @@
-// Sends the requests of a command, in MCP, to a session over its socket.
+// Sends MCP requests to a session over its socket, for the commands of a shell.
 
 import type { Socket } from 'node:net';
 import { Connection, type Params } from '../door/connection.ts';

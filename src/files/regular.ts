@@ -85,7 +85,7 @@ export async function readRegularAsync(path: string, bounds: ReadLimits): Promis
     }
     return { octets: Buffer.concat(parts), stats };
   } finally {
-    // To close the file can also wait for the file system, so the result is not awaited.
+    // Closing the file can block too when its file system does not answer, so the result is not awaited.
     handle.close().catch(() => {});
   }
 }

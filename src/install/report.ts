@@ -103,7 +103,7 @@ interface EntryPlace {
 }
 
 function scopeOf({ spot }: EntryPlace): Scope {
-  // A local entry belongs to the user, because it is in a file of the user.
+  // The client writes a `local` entry into a file of the user, not of the project.
   return spot === 'local' ? 'user' : spot;
 }
 

@@ -8,7 +8,7 @@ const LIMIT = 200;
 export class Mirror {
   readonly #isTaken: (name: string) => boolean;
   readonly #onChange: () => void;
-  /** Maps the name that the image gave a tool to the tool under its name for clients. */
+  /** Maps the name of a tool in the image to the tool, renamed to the name that clients use. */
   readonly #tools = new Map<string, Tool>();
 
   /** IS_TAKEN returns true for the name of a tool of the server. ON_CHANGE is called after each change of the tools. */

@@ -13,8 +13,8 @@ interface Sought {
   slots: readonly string[];
 }
 
-/** A form that makes an instance of the class `name` with initargs `keys`, or that names a `slot`. `how` is the reason
- * why this is uncertain; undefined when it is certain. */
+/** A form that makes an instance of the class `name` with the initargs `keys`, or a form that names the slot `slot`.
+ * `how` says why it is uncertain that the form is such a use; absent when it is certain. */
 export interface InstanceUse {
   start: number;
   name?: string;

@@ -60,8 +60,8 @@ export class Packages {
     }
   }
 
-  /** Returns whether the package called NAME in the package WITHIN contains the symbol that RENAMING renames;
-   *  undefined if unknown. */
+  /** Returns true when a package contains the symbol that RENAMING renames; undefined if this is unknown. NAME means the
+   * package in code of the package WITHIN, where it can be a local nickname. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;

@@ -157,7 +157,8 @@ function placeOf(part: Form): Place {
   return placeInCode(steps);
 }
 
-/** Returns true when PART is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)). */
+/** Returns true when PART is the name that a standard definition defines: the NAME in (DEFUN NAME), (DEFSTRUCT (NAME
+ * options)) or (DEFUN (setf NAME)). */
 function isDefined(part: Form): boolean {
   const { parent, index } = part;
   const isNameIn = (list: Form | undefined) => {

@@ -1,5 +1,5 @@
-// Finds the systems that an .asd file defines, and the systems of a file. Ignores names and paths that the
-// file computes.
+// Finds the systems that an .asd file defines, and those of them that contain a given source file. Ignores names and
+// paths that the .asd file computes.
 
 import { elementsOf, type Form, symbolNameOf } from './form.ts';
 import { type TopLevelForms, topLevelFormsIn } from './top-level.ts';

@@ -70,8 +70,8 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
   return data.value;
 }
 
-/** Returns the result that ANSWER makes from the value in REPLY. If a name does not exist, returns the result that
- * names it. */
+/** Returns the result that ANSWER makes from the value in REPLY. If REPLY says that a name does not exist, returns a
+ * result with that name. */
 export function lookedUp<Value extends object>(
   reply: { ending: Ending; data: { value?: Value } },
   answer: (found: Exclude<Value, LookupFailure>) => Result,

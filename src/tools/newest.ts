@@ -26,8 +26,7 @@ const COUNT_LIMIT = 100;
 const TURN_MS = 5;
 
 /** Returns the page that ARGS request of the records in KEPT; by default it has 20 rows. Throws a CallError when the
- * call is cancelled. Also throws one when code calls without a limit, and there are more rows than code can get at
- * once. */
+ * call is cancelled, and when Lisp code in the image gives no limit and would get only some of the rows. */
 export async function newestOf<Item>(
   args: PageArguments,
   context: CallContext,

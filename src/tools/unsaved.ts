@@ -1,5 +1,5 @@
 // Adds a note to the answers of tools that read files on the disk, if an editor has unsaved changes of these files.
-// Also renders that an editor did not answer.
+// Also adds one when an editor does not answer.
 
 import { join } from 'node:path';
 import type { Unsaved, UnsavedFile } from '../files/unsaved.ts';

@@ -117,7 +117,8 @@ class SwankConnection {
     }
   }
 
-  /** Parses the beginning of RECEIVED: first the length of a message, and then the complete message. */
+  /** Parses RECEIVED. If it has only the length of a message, stores how many octets are needed, and waits for them.
+   * Otherwise handles the complete message. */
   #parse(received: Buffer): void {
     const end = this.#needed;
     if (end === HEAD_OCTETS) {

@@ -107,8 +107,8 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#choice.isFinal || used !== undefined || jobs.list().length > 0;
   }
 
-  /** Chooses the image that accepts servers for the workspace or, if there is none, the own image. Throws a SetupError
-   * when several images accept servers. */
+  /** Chooses the image of somebody else that servers can attach to for the workspace or, if there is none, the image that
+   * this server starts. Throws a SetupError when servers can attach to several images. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#finder.fitting();
     // Another call can have made the choice meanwhile.

@@ -19,9 +19,9 @@ import {
 } from './agent.ts';
 import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
 
-/** Minimum heap size of a core, in megabytes, which is the default size. Images with smaller heaps use the same core.
- * When an image has a larger heap than its core, SBCL patches all code of the core at each start, which takes 40 ms and
- * 17 MB. */
+/** A core is made for at least this heap size, in megabytes, so that images with smaller heaps use the same core. If an
+ * image has a larger heap than its core was made for, SBCL patches all code of the core at each start, which takes 40 ms
+ * and 17 MB. */
 const LEAST_HEAP_MB = 4096;
 /** Maximum number of cores in the cache. Each has 40 MB. There are several, for different versions of SBCL and
  * live-lisp. */

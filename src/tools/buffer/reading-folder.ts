@@ -12,11 +12,11 @@ type FileEntry = Result & { data: object };
 
 /** Maximum number of characters of the texts that are read for one answer. */
 const TEXT_LIMIT = 80_000;
-/** Maximum number of characters of the texts that are read when code gets the data, which need not fit into an
- * answer. */
+/** Maximum number of characters of the texts that are read when Lisp code in the image is the caller. It gets the data,
+ * which need not fit into an answer. */
 const DATA_TEXT_LIMIT = 8_000_000;
 
-/** A call that reads a directory. `whole` is true when code gets the data, which need not fit into an answer. */
+/** A call that reads a directory. `whole` is true when Lisp code in the image is the caller. */
 interface FolderRequest {
   path: string;
   whole: boolean;

@@ -85,11 +85,11 @@ function withHeadlineAtEnd(text: string, headline: string): string {
   return joinSections([text, long && headline.split('\n', 1)[0]]);
 }
 
-/** Maximum number of notes about twins. A twin is a loaded system of whose name ASDF finds a second one. */
+/** Maximum number of notes about twins. A twin is a loaded system for whose name ASDF can find a second file. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes about TWINS, loaded systems of whose name ASDF finds a second one. Leaves out the notes that earlier
- * answers had. Returns '' when no note remains. */
+/** Returns notes about TWINS, loaded systems for whose names ASDF can find a second file. Leaves out the notes that
+ * earlier answers had. Returns '' when no note remains. */
 export function twinsText(
   twins: readonly Twin[] = [],
   places: Places,

@@ -54,7 +54,7 @@ export async function prepare(
   for (const { name, force = false } of loads) {
     const loaded = await load(dependencies, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
-    // A further system is missing, so no tests run. The changed files of the other systems are still loaded.
+    // A system that this one needs is missing, so no tests will run. The other systems of `loads` are still loaded.
     lacking ??= loaded.failed;
     if (loaded.loadNotes !== '') loadNotes.push(loaded.loadNotes);
     warned ||= loaded.warned;
