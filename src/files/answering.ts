@@ -132,13 +132,19 @@ const LAST_POLL_LIMIT = (POLL_LIMIT * POLL_MS) / LAST_POLL_MS;
 
 let exiting = false;
 
-/** Waits until each pending operation on file systems that may not answer is done or given up, and prevents new ones.
- * Resolves with true when some are still pending. In that case Node never ends by itself, because it waits for the
- * threads of these operations. The caller must call process.exit(), whose handler kills the process. */
-export async function beforeExit(): Promise<boolean> {
-  // On a busy machine, an operation takes some hundred milliseconds on a file system that answers.
+/** Waits until each pending operation on file systems that may not answer is done or given up. On a busy machine, an
+ * operation takes some hundred milliseconds on a file system that answers. Resolves with true when some are still
+ * pending. */
+export async function pendingAtLast(): Promise<boolean> {
   for (let polls = 0; pending.size > givenUp.length && polls < LAST_POLL_LIMIT; polls++)
     await pause(LAST_POLL_MS);
+  return pending.size > 0;
+}
+
+/** Does the same as pendingAtLast, and prevents new operations. If some are still pending, Node never ends by itself,
+ * because it waits for their threads. The caller must then call process.exit(), whose handler kills the process. */
+export async function beforeExit(): Promise<boolean> {
+  await pendingAtLast();
   exiting = true;
   process.once('exit', () => {
     if (pending.size > 0) process.kill(process.pid, 'SIGKILL');

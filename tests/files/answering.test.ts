@@ -3,8 +3,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { findLocalFolders, isOnLocalDisk, withFileTimeout } from '../../src/files/answering.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  findLocalFolders,
+  isOnLocalDisk,
+  pendingAtLast,
+  withFileTimeout,
+} from '../../src/files/answering.ts';
 import { PROJECT, type Session, startSession } from '../harness.ts';
 
 /** No disk has it, so its files are read aside as those of a network are. */
@@ -59,28 +64,23 @@ test('two silent folders are enough for no further one to be used', async () => 
 });
 
 test('a process that ends waits for a slow step, and for none that is given up', async () => {
-  // The end is for good, so it has a module of its own.
-  vi.resetModules();
-  const own = await import('../../src/files/answering.ts');
-  let answer = () => {};
-  const slow = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  const done = own.withFileTimeout('/slow', () => slow);
-  const silent = own.withFileTimeout('/silent', () => new Promise(() => {}));
+  const answers: (() => void)[] = [];
+  const step = () => new Promise<void>((resolve) => answers.push(resolve));
+  const slow = withFileTimeout('/slow', step);
+  const silent = withFileTimeout('/silent', step);
   let ended = false;
-  const end = own.beforeExit().then((isPending) => {
+  const end = pendingAtLast().finally(() => {
     ended = true;
-    return isPending;
   });
   await delay(500);
   expect(ended).toBe(false);
-  answer();
-  await done;
+  answers[0]?.();
+  await slow;
   await expect(silent).rejects.toThrow('its file system does not answer');
-  // Without the listener, the process of the tests would end as one with an unanswered step does.
   expect(await end).toBe(true);
-  process.removeListener('exit', process.listeners('exit').at(-1) as NodeJS.ExitListener);
+  answers[1]?.();
+  await Promise.resolve();
+  expect(await pendingAtLast()).toBe(false);
 });
 
 test('S3.18 places in a file that is read aside are those of now, also after an edit', async () => {
