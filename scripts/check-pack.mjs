@@ -56,6 +56,8 @@ function runByNpx(tarball, folder) {
     return execFileSync('npx', words, { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' }).trim();
   };
   const printed = [run('--version'), run('call', 'eval_form', '{"form":"(+ 1 2)"}')];
+  // The call has started a session in the background.
+  run('stop');
   if (printed.join(' ') !== `${version} 3`) throw new Error(`npx printed ${printed.join(' and ')}`);
 }
 
