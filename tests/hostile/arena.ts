@@ -57,6 +57,8 @@ export interface ArenaOptions {
   replay?: 'on' | 'off';
   /** Seconds after which a form is interrupted that must be, when that has no limit of its own. */
   spinS?: number;
+  /** Limit of a call in seconds. */
+  limitS?: number;
 }
 
 export class Arena {
@@ -84,7 +86,12 @@ export class Arena {
   }
 
   /** Starts a server whose files are all in a folder of its own. */
-  static async start({ args = [], replay = 'off', spinS = LIMIT_S }: ArenaOptions = {}): Promise<Arena> {
+  static async start({
+    args = [],
+    replay = 'off',
+    spinS = LIMIT_S,
+    limitS = LIMIT_S,
+  }: ArenaOptions = {}): Promise<Arena> {
     const folder = temporaryFolder();
     const mark = randomUUID();
     const within = (name: string) => {
@@ -102,7 +109,7 @@ export class Arena {
         '--heap',
         '1GB',
         '--eval-timeout',
-        String(LIMIT_S),
+        String(limitS),
         ...args,
       ],
       env: {

@@ -14,7 +14,7 @@ test('the slope of a line is found, by the thousand', () => {
 });
 
 test(`${CALLS} ordinary calls leave no descriptor, thread or file, and little in the heaps`, async () => {
-  const arena = await Arena.start();
+  const arena = await Arena.start({ limitS: 60 });
   try {
     expect(growth(await makeOrdinaryCalls(arena, CALLS, 0.25), SLOPE)).toEqual([]);
   } finally {

@@ -78,8 +78,6 @@ export async function makeOrdinaryCalls(arena: Arena, count: number, warmUp: num
     if (!answer.test(text) && wrong.length < 10)
       wrong.push(`${tool} ${JSON.stringify(args)}: ${text.slice(0, 200)}`);
   };
-  // The first look at callers makes the index, which can take longer than the limit that these calls have.
-  while ((await arena.session.call('who_calls', { name: 'car', package: 'cl', limit: 1 })).isError);
   for (let n = 0; n < CALLS.length; n++) await make(n);
   const before = await holdings(arena);
   const samples: Sample[] = [];

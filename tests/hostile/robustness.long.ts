@@ -54,8 +54,8 @@ test('side by side, and cancelled', async () => {
 });
 
 test(`${CALLS} ordinary calls: nothing grows, nothing is left`, async () => {
-  await arena.renew();
-  flatness = await makeOrdinaryCalls(arena, CALLS, 0.5);
+  const ordinary = await Arena.start({ limitS: 60 });
+  flatness = await makeOrdinaryCalls(ordinary, CALLS, 0.5).finally(() => ordinary.close());
   const { samples, wrong, before, after, ...slopes } = flatness;
   console.log('grown in 1000 calls, in kB:', slopes);
   console.log('server:', samples.map(({ serverKb }) => serverKb).join(' '));
