@@ -225,7 +225,8 @@ describe('hostile programs', () => {
     );
     const text = await session.text('observe', { form: '(layer-with-a-long-name-0 200000)', seconds: 1 });
     expect(text).toContain('BUSY');
-    expect(countTokens(text)).toBeLessThanOrEqual(400);
+    // The length of the path of the flame graph is the machine's.
+    expect(countTokens(text.replace(/\nFlame graph: .*/, ''))).toBeLessThanOrEqual(400);
   });
 });
 
