@@ -35,6 +35,7 @@ async function start(...args: string[]): Promise<Session> {
   await emacs.until(
     `(seq-find (lambda (server) (= (process-get server 'pid) ${session.pid})) live-lisp--servers)`,
   );
+  await log(/image_status\n {2}=> /);
   await emacs.value(
     '(with-current-buffer (live-lisp--log-buffer) (let ((inhibit-read-only t)) (erase-buffer)) t)',
   );
@@ -85,7 +86,7 @@ TIME FOLDER an-agent eval_form
     await log(/sleep 1/);
     await session.eval(':quick');
     await slow;
-    expect(await log(/=> :SLOW[^]*=> :QUICK/)).toBe(`TIME FOLDER an-agent eval_form
+    expect(await log(/=> :SLOW[\s\S]*=> :QUICK/)).toBe(`TIME FOLDER an-agent eval_form
   > form: (progn (sleep 1) :slow)
   => :SLOW  (SECONDS)
 TIME FOLDER an-agent eval_form
