@@ -38,8 +38,8 @@ is_offered() {
 
 # Ubuntu has Chromium only as a snap, which reads no files of the tests.
 say_without_chromium() {
-  echo 'setup: this system has no package chromium, so the tests of the page will be left out.' >&2
-  echo '  To run them: npm ci && npx playwright-core install --with-deps chromium-headless-shell' >&2
+  echo 'setup: this system has no package chromium, so the tests of the page will fail.' >&2
+  echo '  To install one: npm ci && npx playwright-core install --with-deps chromium-headless-shell' >&2
   echo '  Or set CHROMIUM to the path of a Chromium or Chrome that is no snap.' >&2
 }
 

@@ -1,9 +1,9 @@
 // Builds the server and its agent once before the tests, so that they always run what the sources say.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestModule, TestProject } from 'vitest/node';
+import type { TestProject } from 'vitest/node';
 import { compilingCommand, isCompiled, WITHOUT_EVERYTHING } from '../src/image/process/agent.ts';
 import { cacheFolder } from '../src/paths.ts';
 import { untrueAnswers } from './declared.ts';
@@ -51,27 +51,11 @@ function compilePlainAgent(): void {
 
 /** Prints how many tests of PROJECT were left out, and why. */
 function reportLeftOut({ vitest }: TestProject): void {
-  const report = (modules: readonly TestModule[], lacking: () => string | undefined) => {
-    const left = modules.flatMap((file) => [...file.children.allTests('skipped')]);
-    // The option -t of vitest skips tests too.
-    const why = left.length > 0 ? lacking() : undefined;
-    if (why !== undefined) console.log(`${left.length} tests left out: they need ${why}`);
-  };
-  const modules = vitest.state.getTestModules();
-  const isOfPage = ({ moduleId }: TestModule) => moduleId.startsWith(join(PROJECT, 'tests', 'page'));
-  report(
-    modules.filter((file) => !isOfPage(file)),
-    () => {
-      const why = obstacle() ?? mountObstacle();
-      return why && `user namespaces and mounts in them (${why})`;
-    },
-  );
-  report(modules.filter(isOfPage), () => {
-    const { status } = spawnSync(process.execPath, ['scripts/chromium.mjs'], { cwd: PROJECT });
-    return status === 0
-      ? undefined
-      : 'a Chromium (npx playwright-core install --with-deps chromium-headless-shell)';
-  });
+  const left = vitest.state.getTestModules().flatMap((file) => [...file.children.allTests('skipped')]);
+  if (left.length > 0)
+    console.log(
+      `${left.length} tests left out: they need user namespaces and mounts in them (${obstacle() ?? mountObstacle()})`,
+    );
 }
 
 /** Prints the answers that tests have seen and that are not as their operations declare them, and has the run fail then. */

@@ -2,9 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { sessionsIn } from '../door/editor.ts';
-import { openPage, test, useBrowser } from '../page/browser.ts';
+import { openPage, useBrowser } from '../page/browser.ts';
 import { converse, evaluation, PROMPT } from './conversation.ts';
 import { HOSTS } from './hosts.ts';
 import { runHeadless } from './place.ts';

@@ -1,19 +1,13 @@
-// A real browser that shows the page of a server, for the tests of the page. Without one they are left out, as on
-// Ubuntu, which has no package of Chromium; tests/build.ts prints how many.
+// A real browser that shows the page of a server, for the tests of the page.
 
 import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core';
-import { afterAll, beforeAll, onTestFinished, test as vitestTest } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { Editor } from '../door/editor.ts';
 import { type Place, start as startServer } from '../door/server.ts';
 import type { StartOptions } from '../harness.ts';
 
 const SCRIPT = new URL('../../scripts/chromium.mjs', import.meta.url).href;
 const { chromiumOptions } = (await import(SCRIPT)) as { chromiumOptions: () => LaunchOptions | undefined };
-const options = chromiumOptions();
-
-/** `test` for what needs a browser. */
-export const test = vitestTest.skipIf(options === undefined);
-
 let browser: Browser | undefined;
 /** The tab that openPage uses in one test after the other. A new one starts processes of Chromium. */
 let tab: Page | undefined;
@@ -21,6 +15,8 @@ let tab: Page | undefined;
 /** Starts a browser before the tests of a file, and ends it behind them. */
 export function useBrowser(): void {
   beforeAll(async () => {
+    const options = chromiumOptions();
+    if (options === undefined) throw new Error('There is no Chromium: make test says how to install one.');
     browser = await chromium.launch(options);
   });
   afterAll(async () => {

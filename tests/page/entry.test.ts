@@ -3,10 +3,10 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Place } from '../door/server.ts';
 import { good } from '../harness.ts';
-import { linkTo, newBrowser, openPage, start, test, useBrowser } from './browser.ts';
+import { linkTo, newBrowser, openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
 

@@ -3,12 +3,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { watchingEditor } from '../door/editor.ts';
 import { authorities, type Place } from '../door/server.ts';
 import { ERAS, good } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { newBrowser, noAnswer, openPage, start, test, useBrowser } from './browser.ts';
+import { newBrowser, noAnswer, openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
 

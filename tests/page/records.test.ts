@@ -1,8 +1,8 @@
 // What a session has recorded, on the page: its last calls, profile and runs of tests; and a flame graph as a file in a
 // browser.
 
-import { expect } from 'vitest';
-import { newBrowser, openPage, start, test, useBrowser } from './browser.ts';
+import { expect, test } from 'vitest';
+import { newBrowser, openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
 

@@ -3,12 +3,12 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { sessionsIn } from '../door/editor.ts';
 import { programWith, testSbcl } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
 import { ownFolder } from '../shared.ts';
-import { noAnswer, openPage, start, test, useBrowser } from './browser.ts';
+import { noAnswer, openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
 

@@ -1,5 +1,5 @@
 // Where bubblewrap cannot make user namespaces, as in most containers, the tests of the sandbox are left out, and those of
-// file systems that do not answer. tests/build.ts prints why and how many.
+// file systems that do not answer. These are the only tests that can be; tests/build.ts prints why and how many.
 
 import { spawnSync } from 'node:child_process';
 import { test } from 'vitest';
