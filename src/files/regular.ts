@@ -134,8 +134,8 @@ function realNameOf(descriptor: number, path: string): string {
   return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }
 
-/** Returns at most LIMIT octets of the file. Ignores the size in its stats: files can grow, and those in /proc have the
- * size 0. */
+/** Reads the open file DESCRIPTOR to its end, but at most LIMIT octets. Does not ask for the size of the file first: a
+ * file can grow, and files in /proc have the size 0. */
 function readSome(descriptor: number, limit: number): Buffer {
   const parts: Buffer[] = [];
   for (let remaining = limit; remaining > 0; ) {

@@ -32,7 +32,7 @@ interface Location {
 interface WorkspaceFolders {
   /** Directories in which tools may read and write. Relative paths start in the first one. */
   roots: readonly string[];
-  /** The directory in which relative paths start when there are no roots. */
+  /** The base directory of relative paths when there are no roots. */
   start?: string;
   readRoots?: readonly string[];
   /** Returns the real paths of further directories that tools may read. It is called only for paths outside all

@@ -44,7 +44,7 @@ export interface EditorQuestion {
 export interface QuestionWords {
   /** The first line of the question. */
   headline: string;
-  /** A phrase for the calls that an approval for the session would cover; absent when no such approval is possible. */
+  /** Names the calls that an approval for the session would cover; absent when the human can approve only this call. */
   sessionScope?: string;
 }
 

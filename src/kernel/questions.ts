@@ -19,7 +19,7 @@ const LIMIT = 100;
 export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefusal' | 'timeoutText'> {
   preview: Omit<RenderedPreview, 'whole' | 'lines'>;
   pages: readonly string[];
-  /** A phrase for the calls that an approval for the session would cover; absent when no such approval is possible. */
+  /** Names the calls that an approval for the session would cover; absent when the human can approve only this call. */
   sessionScope?: string;
   /** The time in milliseconds at which the client was given the form. */
   shownAt?: number;

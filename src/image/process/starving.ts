@@ -14,9 +14,8 @@ interface Thread extends CpuTimes {
   ready: boolean;
 }
 
-/** Returns a function. It returns the number of milliseconds, since its first call, in which the process PID needed a
- * CPU and the system gave it none. Each call measures the time since the previous call. On a system without such data,
- * the function returns 0. */
+/** Returns a meter, a function without parameters. A call of the meter returns the number of milliseconds since its first
+ * call in which the process PID waited for a CPU; 0 on a system without such data. */
 export function cpuDenialMeter(pid: number | undefined): () => number {
   let previous = new Map<string, Thread>();
   let previousAt: number | undefined;

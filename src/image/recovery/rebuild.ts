@@ -262,7 +262,7 @@ export class Rebuild {
     this.#journal.drop(entry);
   }
 
-  /** Records that ENTRY failed because of CAUSE, and goes on to the next entry. */
+  /** Records CAUSE as the reason why ENTRY could not be restored, and counts ENTRY as done. */
   #skip(entry: JournalEntry, cause: Cause): void {
     this.#result.failed.push({ what: labelOf(entry), cause });
     this.#done++;

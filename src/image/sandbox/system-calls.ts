@@ -69,8 +69,8 @@ function when(value: number, ...what: Instruction[]): Instruction[] {
   return [[0x15, 0, what.length, value], ...what];
 }
 
-/** Returns instructions that allow the system call if the word at the offset PLACE of its record is one of VALUES, and
- * otherwise answer with REFUSAL. If BITS is given, the word is masked with it first. */
+/** Returns instructions of a seccomp filter. They allow the system call if the word at the offset PLACE of its seccomp
+ * data, masked with BITS if given, is one of VALUES. Otherwise they answer with REFUSAL. */
 function onlyWhen(place: number, values: readonly number[], refusal: number, bits?: number): Instruction[] {
   const tests = values.flatMap((value) => when(value, answer(ALLOW)));
   return [load(place), ...(bits === undefined ? [] : [mask(bits)]), ...tests, answer(refusal)];

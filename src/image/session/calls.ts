@@ -208,8 +208,8 @@ function notStarted<Name extends OperationName>({ reason, milliseconds, endedByU
   };
 }
 
-/** Resolves with the value of PROMISE, or with undefined when SIGNAL aborts first. If PROMISE is rejected after this,
- * ignores the error. */
+/** Resolves with the value of PROMISE, or with undefined when SIGNAL aborts first. A rejection of PROMISE after the abort
+ * is ignored. */
 async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal): Promise<Value | undefined> {
   if (signal.aborted) {
     promise.catch(() => {});

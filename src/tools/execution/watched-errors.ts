@@ -1,4 +1,4 @@
-// Renders errors that were recorded by a watch of the tool debug.
+// Renders the errors that `debug` has recorded for its parameter `watch`.
 
 import type { WatchedData, WatchedError } from '../../image/wire/operations.ts';
 import { joinSections, listText } from '../../kernel/reply.ts';

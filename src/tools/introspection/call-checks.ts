@@ -83,7 +83,7 @@ class Checks {
     this.#packages = found.packages ?? {};
   }
 
-  /** Checks first the uses that SBCL has recorded, then the other calls in the same files and in FILES. */
+  /** Checks the calls that SBCL has recorded, and then the unrecorded calls in the files of those and in FILES. */
   check(
     { rows = [], outside: forms = [], unrecorded }: WhoCallsData,
     { files, naming }: Elsewhere,
