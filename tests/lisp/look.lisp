@@ -26,14 +26,17 @@
 
 (defun packages-in (text)
   "Return the names of the packages in which the forms of TEXT, of a file, are read."
-  (let ((path (format nil "~A/live-lisp-test-~36R.lisp" (or (sb-posix:getenv "TMPDIR") "/tmp")
-                      (random (expt 36 8)))))
+  ;; RANDOM gives the same numbers in each new SBCL, so two runs at once would share a file.
+  (let* ((folder (sb-posix:mkdtemp (format nil "~A/live-lisp-test-XXXXXX"
+                                           (or (sb-posix:getenv "TMPDIR") "/tmp"))))
+         (path (format nil "~A/forms.lisp" folder)))
     (unwind-protect
          (progn
            (with-open-file (out path :direction :output) (write-string text out))
            (loop for number from 0 below (count #\Newline text)
                  collect (package-name (form-package path nil number))))
-      (delete-file path))))
+      (remove-file path)
+      (sb-posix:rmdir folder))))
 
 (deftest form-package
     (packages-in "(cl:in-package \"LIVE-LISP-TESTS\")
