@@ -13,4 +13,4 @@ export function everyNth<T>(n: number, all: readonly T[]): readonly T[] {
 }
 
 /** Milliseconds that a test with these cases may take. */
-export const PATIENCE_MS = LONG ? 3_600_000 : 120_000;
+export const PATIENCE_MS = LONG ? 3_600_000 : 600_000;
