@@ -132,31 +132,25 @@ const isAt = (text: string | undefined, number: number) =>
 const isCall = (text: string) =>
   text.startsWith('(hit ') || Object.values(MADE).some((start) => text.startsWith(start));
 
-test.each(Object.keys(WITHIN) as Way[])(
-  'the places of calls in files that are %s',
-  { timeout: 120_000 },
-  async (way) => {
-    for (const file of FILES) {
-      await load(file, way);
-      for (const number of numbersIn(file)) {
-        const { frame, remark, text } = await calledAt(file.name, number);
-        if (remark !== '') expect([frame, WITHIN[way].includes(file.name)]).toEqual([frame, true]);
-        else expect([frame, isAt(text, number)]).toEqual([frame, true]);
-      }
+test.each(Object.keys(WITHIN) as Way[])('the places of calls in files that are %s', async (way) => {
+  for (const file of FILES) {
+    await load(file, way);
+    for (const number of numbersIn(file)) {
+      const { frame, remark, text } = await calledAt(file.name, number);
+      if (remark !== '') expect([frame, WITHIN[way].includes(file.name)]).toEqual([frame, true]);
+      else expect([frame, isAt(text, number)]).toEqual([frame, true]);
     }
-    const text = await written.session.text('who_calls', { name: 'tort:hit', sites: true, limit: 500 });
-    const sites = [
-      ...text.matchAll(/^ {4}(\S+?)(?:\.lisp)?:(\d+):(\d+) {2}(?!.* \((?:one of|in an|within))/gm),
-    ];
-    expect(sites.length).toBeGreaterThan(90);
-    for (const [site, file = '', line, column] of sites)
-      expect([site, isCall(textAt(file, Number(line), Number(column)))]).toEqual([site, true]);
-  },
-);
+  }
+  const text = await written.session.text('who_calls', { name: 'tort:hit', sites: true, limit: 500 });
+  const sites = [
+    ...text.matchAll(/^ {4}(\S+?)(?:\.lisp)?:(\d+):(\d+) {2}(?!.* \((?:one of|in an|within))/gm),
+  ];
+  expect(sites.length).toBeGreaterThan(90);
+  for (const [site, file = '', line, column] of sites)
+    expect([site, isCall(textAt(file, Number(line), Number(column)))]).toEqual([site, true]);
+});
 
-test('the places of calls in files that were edited since they were loaded', {
-  timeout: 120_000,
-}, async () => {
+test('the places of calls in files that were edited since they were loaded', async () => {
   for (const file of FILES) {
     const { name, text, octets, format } = file;
     const added = '\n;; added ( (hit 999)\n';
