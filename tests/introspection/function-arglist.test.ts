@@ -1,7 +1,6 @@
 // function_arglist on the fixture: exact texts.
 
 import { describe, expect, test } from 'vitest';
-import { within } from '../load.ts';
 import { expectLookup, prepare, sharedLooks } from './looks.ts';
 
 const session = sharedLooks();
@@ -96,16 +95,15 @@ Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
     ['shared lists of many', '(let ((l 1)) (dotimes (i 9 l) (setf l (make-list 60 :initial-element l))))'],
     ['a circle', '(let ((l (list 1 2))) (setf (car l) l (cdr (last l)) l))'],
     ['an array', "(make-array '(60 60 60) :initial-element '(1 2))"],
-  ])('a large default costs no time: %s', async (_, value) => {
+  ])('a large default is not gone through to its end: %s', async (_, value) => {
     await prepare(
       session,
       `(progn (eval \`(defun looks::large (&optional (x ',${value})) x)) (eval \`(defclass looks::large () ((a :initform ',${value})))))`,
     );
-    await within(1000, async () => {
-      expect((await arglist('looks::large')).length).toBeLessThan(1200);
-      expect(await session.text('describe_symbol', { symbol: 'looks::large' })).toContain('LOOKS::LARGE');
-      expect((await session.text('class_slots', { class: 'looks::large' })).length).toBeLessThan(500);
-    });
+    // Most of these would take longer than the limit of a call, on any machine.
+    expect((await arglist('looks::large')).length).toBeLessThan(1200);
+    expect(await session.text('describe_symbol', { symbol: 'looks::large' })).toContain('LOOKS::LARGE');
+    expect((await session.text('class_slots', { class: 'looks::large' })).length).toBeLessThan(500);
   });
 
   test('no print method and no hook of the user is called', async () => {
