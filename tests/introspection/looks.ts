@@ -21,9 +21,9 @@ export function sharedLooks(): Session {
   return session;
 }
 
-/** Evaluates FORM, which must work, in SESSION. */
+/** Evaluates FORM, which must work and can take long, in SESSION. */
 export async function prepare(session: Session, form: string): Promise<void> {
-  const { text, isError } = await session.call('eval_form', { form });
+  const { text, isError } = await session.call('eval_form', { form, timeout: 600 });
   expect(isError, text).toBe(false);
 }
 
