@@ -47,7 +47,8 @@ export function sharedFixture(): Fixture {
   const lists = async (forms: string[]): Promise<string[][]> => {
     const file = join(folder.path, 'lists.json');
     const form = `(contract-oracle::write-json-lists ${lispString(file)} (list ${forms.join(' ')}))`;
-    expect(await session.eval(form)).toBe(String(forms.length));
+    // It searches the whole heap, or all symbols, for each of FORMS.
+    expect(await session.eval(form, { timeout: 600 })).toBe(String(forms.length));
     return JSON.parse(readFileSync(file, 'utf8')) as string[][];
   };
   return {
