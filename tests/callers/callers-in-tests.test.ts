@@ -112,7 +112,7 @@ test('a form that asks of names in its data is no user of them, and garbage is c
       (funcall (lambda () name))
       (pushnew sb-kernel::*gc-epoch* epochs :test #'eq))
     (length epochs))`;
-  const { text } = await session.call('eval_form', { form: asking });
+  const { text } = await session.call('eval_form', { form: asking, timeout: 600 });
   expect(text).not.toContain('DOLIST');
   expect(Number.parseInt(text, 10)).toBeLessThan(4);
   expect(await session.text('who_calls', { name: 'made::asked' })).toContain('anonymous function');
