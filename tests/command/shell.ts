@@ -82,7 +82,7 @@ export class Shell {
       type();
     });
     type();
-    const code = await new Promise((resolve) => child.on('exit', resolve));
+    const code = await new Promise((resolve) => child.on('close', resolve));
     return { code, shown };
   }
 

@@ -1,6 +1,7 @@
 // The command image: a REPL in a terminal, whose image agents use, and which shows and asks what they do.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -166,7 +167,7 @@ test('is for a terminal only', async () => {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  await until('its end', 20_000, () => child.exitCode !== null);
+  await once(child, 'close');
   expect(stderr).toBe(
     'live-lisp: The command image is for a terminal. Elsewhere start sbcl yourself, and enter the line that live-lisp attach prints.\n',
   );
