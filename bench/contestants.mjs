@@ -78,7 +78,8 @@ function copyOwnCache(folder) {
 
 /** True in an image that was started from a core with the agent in it. */
 const FROM_CORE = '(not (null (symbol-value (find-symbol "**ORIGIN**" "LIVE-LISP.AGENT"))))';
-const CORE_LIMIT_MS = 120_000;
+/** A core is made with a low priority, so other programs of the machine can hold that up for long. */
+const CORE_LIMIT_MS = 900_000;
 
 /**
  * Has images of CONTESTANT start from a core, which a server makes after an image has started without.

@@ -228,7 +228,9 @@ export function warmCache(base: string, { plain = false } = {}): void {
   const fasls = agents.map((agent) => `${basename(agent)}-${version.replace(/^SBCL /, '')}.fasl`);
   const core = coreIn(own);
   const programs = [SERVER, TIMED_SERVER].map(codeIn);
-  const isCode = (name: string) => programs.some((program) => name.startsWith(`program-${program}-`));
+  // What a server still writes has another ending, and another name when it is copied.
+  const isCode = (name: string) =>
+    name.endsWith('.v8') && programs.some((program) => name.startsWith(`program-${program}-`));
   const wanted = there.filter((name) => fasls.includes(name) || isCode(name) || join(own, name) === core);
   for (const name of wanted) cpSync(join(own, name), join(cacheFolder({ XDG_CACHE_HOME: base }), name));
 }

@@ -55,8 +55,8 @@ describe('the socket of a session', () => {
     expect(await sent([evaluation(1, '(list 1 2)')], /"id":1/, 60_000)).toContain('(1 2)');
   });
 
-  /** Writes PARTS to a connection. Resolves with what came back within MS milliseconds, or until UNTIL came. */
-  async function sent(parts: readonly (string | Buffer)[], until: RegExp, ms: number): Promise<string> {
+  /** Writes PARTS to a connection. Resolves with what came back within MS milliseconds, or before LAST came. */
+  async function sent(parts: readonly (string | Buffer)[], last: RegExp, ms: number): Promise<string> {
     const socket = connect(path);
     let text = '';
     const ended = new Promise<void>((resolve) => {
@@ -64,7 +64,7 @@ describe('the socket of a session', () => {
       socket.on('error', () => {});
       socket.on('data', (chunk) => {
         text += chunk;
-        if (until.test(text)) resolve();
+        if (last.test(text)) resolve();
       });
     });
     for (const part of parts) socket.write(part);
@@ -111,11 +111,13 @@ describe('the socket of a session', () => {
   });
 
   test('refuses a second request with the id of one that runs', async () => {
-    const answers = await sent(
-      [evaluation(1, '(progn (sleep 1) :slept)'), evaluation(1, '(list 8)')],
-      /:SLEPT/,
-      60_000,
-    );
+    // The third comes to be read after the second, and so the first still runs then.
+    const parts = [
+      evaluation(1, "(loop until (get 'third 'came) do (sleep 0.01) finally (return :slept))"),
+      evaluation(1, '(list 8)'),
+      evaluation(3, "(setf (get 'third 'came) t)"),
+    ];
+    const answers = await sent(parts, /:SLEPT/, 60_000);
     expect(answers).toMatch(/the request 1 is not answered yet/);
     expect(answers).not.toContain('(8)');
   });
@@ -133,11 +135,15 @@ describe('the socket of a session', () => {
   });
 
   test('does not end a call of another connection that has the same id', async () => {
-    const running = sent([evaluation(1, '(progn (sleep 2) :slept)')], /"id":1/, 60_000);
-    await delay(500);
+    const form = "(loop initially (setf (get 'call 'runs) t) until (get 'call 'ends) do (sleep 0.01))";
+    const running = sent([evaluation(1, `${form} :slept`)], /"id":1/, 60_000);
+    await until('the call', 60_000, async () =>
+      (await sent([evaluation(1, "(get 'call 'runs)")], /"id":1/, 60_000)).includes('"T"'),
+    );
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     const interrupted = { jsonrpc: '2.0', method: 'live-lisp/interrupt', params: { requestId: 1 } };
     await sent([request(5, 'server/discover'), line(cancelled), line(interrupted)], /"id":5/, 60_000);
+    await sent([evaluation(6, "(setf (get 'call 'ends) t)")], /"id":6/, 60_000);
     expect(await running).toContain(':SLEPT');
   });
 

@@ -1,6 +1,7 @@
 // The verbs of the command line: what each prints, where, and with which exit code.
 
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inVerbs } from '../../src/command/verbs.ts';
@@ -86,11 +87,22 @@ describe('a verb', () => {
   });
 
   test('prints what a form writes while it runs, and not again with its answer', async () => {
-    const form = '(progn (princ "one") (terpri) (finish-output) (sleep 3) (princ "two") :done)';
-    const first = await shell.line(`live-lisp eval '${form}' | head -2`);
+    const read = file('read');
+    const form = `(progn (princ "one") (terpri) (finish-output)
+      (loop until (probe-file "${read}") do (sleep 0.01)) (princ "two") :done)`;
+    const first = await shell.line(`live-lisp eval '${form}' | (head -2; exec <&-; touch '${read}')`);
     expect(first.stdout).toBe('Output:\none\n');
-    expect((await shell.run(['eval', form])).stdout).toBe('Output:\none\ntwo\n\n:DONE\n');
-    expect((await shell.run(['eval', '(progn (princ "short") 1)'])).stdout).toBe('1\n\nOutput:\nshort\n');
+    rmSync(read);
+    const child = shell.start(['eval', form]);
+    const ended = once(child, 'close');
+    let stdout = '';
+    child.stdout?.on('data', (text) => {
+      stdout += text;
+    });
+    await until('the first line', 60_000, () => stdout === 'Output:\none\n');
+    writeFileSync(read, '');
+    await ended;
+    expect(stdout).toBe('Output:\none\ntwo\n\n:DONE\n');
     expect(JSON.parse((await shell.run(['eval', '--json', form])).stdout)).toMatchObject({
       output: { text: 'one\ntwo' },
     });
@@ -116,16 +128,9 @@ describe('a verb', () => {
     expect(stdout).toMatch(/^Output:\n(?:x{50000}\n){3}\n(?:.|\n)*:DONE\n$/);
   });
 
-  test('says how much is missing where a form that writes cannot wait', async () => {
-    const form = '(sb-sys:without-interrupts (dotimes (i 50000) (write-char #\\x)))';
-    expect((await shell.run(['eval', form])).stdout).toMatch(
-      /Output:\nx{32000}\n\[\.\.\. 12000 characters left out \.\.\.\]\nx{6000}\n$/,
-    );
-  });
-
   test('a form that writes to a reader that never reads is ended at its limit', async () => {
     const form = '(loop (write-line "0123456789"))';
-    const line = `live-lisp eval '${form}' --timeout 1 | (sleep 3; tail -n 1)`;
+    const line = `live-lisp eval '${form}' --timeout 3 | (sleep 6; tail -n 1)`;
     expect((await shell.line(line)).stdout).toMatch(/timeout|longer/);
     expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
   });
@@ -176,6 +181,24 @@ describe('a verb', () => {
   });
 });
 
+describe('before output is passed on for the first time', () => {
+  const folder = sharedFolder();
+  const slow = new Shell(folder.path, {}, { image: { progress: 600_000 } });
+  beforeAll(() => slow.session());
+  afterAll(() => slow.end());
+
+  test('what a form has written is printed behind its answer', async () => {
+    expect((await slow.run(['eval', '(progn (princ "short") 1)'])).stdout).toBe('1\n\nOutput:\nshort\n');
+  });
+
+  test('a form that writes and cannot wait loses the middle, and how much that is is said', async () => {
+    const form = '(sb-sys:without-interrupts (dotimes (i 50000) (write-char #\\x)))';
+    expect((await slow.run(['eval', form])).stdout).toMatch(
+      /Output:\nx{32000}\n\[\.\.\. 12000 characters left out \.\.\.\]\nx{6000}\n$/,
+    );
+  });
+});
+
 describe('input and output', () => {
   test('standard input that is not UTF-8 is refused, not repaired', async () => {
     expect(await shell.run(['eval'], { input: Buffer.from('"caf\xe9"', 'latin1') })).toEqual({
@@ -214,7 +237,7 @@ describe('input and output', () => {
 describe('exit codes', () => {
   test.each([
     ['1: the form failed', ['eval', '(error "boom")'], 1, /^Error: boom\n/, /^$/],
-    ['1: the limit', ['eval', '--timeout', '0.3', '(loop)'], 1, /^Error: Interrupted after/, /^$/],
+    ['1: the limit', ['eval', '--timeout', '3', '(loop)'], 1, /^Error: Interrupted after/, /^$/],
     ['2: no form', ['eval', ''], 2, /^$/, /^live-lisp: Usage: live-lisp eval '\(FORM\)' \.\.\.\n$/],
     ['2: no operand', ['apropos'], 2, /^$/, /^live-lisp: Usage: live-lisp apropos PART\n$/],
     [

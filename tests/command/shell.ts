@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connectTo, sessionsIn } from '../../src/door/sessions.ts';
-import { SERVER } from '../harness.ts';
+import { programWith, SERVER, type TestWaits } from '../harness.ts';
 import { until } from '../server/processes.ts';
 
 export interface Ran {
@@ -19,16 +19,18 @@ export class Shell {
   readonly workspace: string;
   readonly serving: string;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #waits: TestWaits | undefined;
   readonly #sessions: ChildProcess[] = [];
   readonly #servers: Server[] = [];
 
-  /** FOLDER is a folder of the test's own. The environment of all commands has ENV. */
-  constructor(folder: string, env: Record<string, string> = {}) {
+  /** FOLDER is a folder of the test's own. The environment of all commands has ENV. What is started has WAITS. */
+  constructor(folder: string, env: Record<string, string> = {}, waits?: TestWaits) {
     this.workspace = join(folder, 'ws');
     this.serving = join(folder, 'serving');
     mkdirSync(this.workspace, { recursive: true });
     mkdirSync(join(this.workspace, '.git'), { recursive: true });
     this.#env = { ...process.env, LIVE_LISP_SERVING: this.serving, ...env };
+    this.#waits = waits;
   }
 
   get sessionsFolder(): string {
@@ -80,13 +82,17 @@ export class Shell {
       type();
     });
     type();
-    const code = await new Promise((resolve) => child.on('exit', resolve));
+    const code = await new Promise((resolve) => child.on('close', resolve));
     return { code, shown };
   }
 
   /** Starts live-lisp with WORDS, and returns its process. */
   start(words: readonly string[]): ChildProcess {
-    return spawn(process.execPath, [SERVER, ...words], { cwd: this.workspace, env: this.#env });
+    const { file, env } = programWith(this.#waits);
+    return spawn(process.execPath, [file, ...words], {
+      cwd: this.workspace,
+      env: { ...this.#env, ...env },
+    });
   }
 
   /** Starts a session of the workspace with FLAGS, and resolves when commands find it. */

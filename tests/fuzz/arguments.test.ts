@@ -19,7 +19,7 @@ let tools: { name: string; inputSchema: Schema }[];
 const session = sharedSession({ cwd: folder.path, args: ['--eval-timeout', '5'] });
 beforeAll(async () => {
   tools = (await session.client.listTools()).tools as typeof tools;
-  await session.eval('(defvar *before* :kept)');
+  await session.eval('(defvar *before* :kept)', { timeout: 60 });
 });
 
 const text = fc.oneof(
@@ -93,7 +93,7 @@ test(
       // It runs without a question here, and builds the next image as the one before was.
       if (name === 'restart_image') image = imagesOf(session.pid);
     }
-    expect(await session.eval('*before*')).toBe(':KEPT');
+    expect(await session.eval('*before*', { timeout: 60 })).toBe(':KEPT');
     expect(imagesOf(session.pid)).toEqual(image);
   },
   PATIENCE_MS,
@@ -102,5 +102,5 @@ test(
 test.each([2 ** 53, 1e21, 1e300])('an index of %d costs no image', async (index) => {
   await session.call('eval_form', { form: '(error "one")' });
   expect(await session.text('get_last_error', { index })).toMatch(/error/);
-  expect(await session.eval('*before*')).toBe(':KEPT');
+  expect(await session.eval('*before*', { timeout: 60 })).toBe(':KEPT');
 });

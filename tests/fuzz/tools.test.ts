@@ -114,7 +114,7 @@ test(
     }
     console.log(`${calls} calls; ${slow.length} were slow`);
     expect(slow).toEqual([]);
-    expect(await at.session.eval('(good-two 1)')).toBe('2');
+    expect(await at.session.eval('(good-two 1)', { timeout: 60 })).toBe('2');
     expect(
       Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${at.session.pid}/status`, 'utf8'))?.[1]),
     ).toBeLessThan(1_500_000);

@@ -21,8 +21,10 @@ describe('an image', () => {
     const status = () => session.text('image_status');
     await until('the change', 10_000, () => existsSync(holds));
     const other = session.eval('(sb-c::with-world-lock () (+ 1 2))');
-    await until('the other', 10_000, async () => /2 calls run|not react/.test(await status()));
-    expect(await status()).toMatch(/^The Lisp image is busy: 2 calls run\./);
+    // On a busy machine an answer can say that other processes have the CPU.
+    await until('the image to react while both run', 10_000, async () =>
+      /^The Lisp image is busy: 2 calls run\./.test(await status()),
+    );
     writeFileSync(file, '');
     expect([await changed, await other]).toEqual(['NIL', '3']);
   });

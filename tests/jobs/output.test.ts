@@ -158,7 +158,7 @@ describe('input', () => {
   test.each(['(read)', '(read *debug-io*)', '(let ((x 1)) (check-type x string) x)'])(
     '%s does not wait',
     async (form) => {
-      const { text, isError } = await session.call('eval_form', { form, timeout: 5 });
+      const { text, isError } = await session.call('eval_form', { form, timeout: 60 });
       expect(isError).toBe(true);
       expect(text).not.toContain('Interrupted');
       expect(text).toMatch(

@@ -8,6 +8,8 @@ import type { StartOptions } from '../harness.ts';
 
 const SCRIPT = new URL('../../scripts/chromium.mjs', import.meta.url).href;
 const { chromiumOptions } = (await import(SCRIPT)) as { chromiumOptions: () => LaunchOptions | undefined };
+/** Milliseconds for which a test waits for what the page shows: also a busy machine shows it sooner. */
+const PATIENCE_MS = 300_000;
 let browser: Browser | undefined;
 /** The tab that openPage uses in one test after the other. A new one starts processes of Chromium. */
 let tab: Page | undefined;
@@ -17,7 +19,7 @@ export function useBrowser(): void {
   beforeAll(async () => {
     const options = chromiumOptions();
     if (options === undefined) throw new Error('There is no Chromium: make test says how to install one.');
-    browser = await chromium.launch(options);
+    browser = await chromium.launch({ ...options, timeout: PATIENCE_MS });
   });
   afterAll(async () => {
     await browser?.close();
@@ -25,9 +27,11 @@ export function useBrowser(): void {
   });
 }
 
-function newContext(options: object = {}): Promise<BrowserContext> {
+async function newContext(options: object = {}): Promise<BrowserContext> {
   if (browser === undefined) throw new Error('useBrowser was not called.');
-  return browser.newContext(options);
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
 }
 
 /** Returns the browser's state of another person, without cookies, for the test that calls this. */

@@ -1,6 +1,7 @@
 // The command image: a REPL in a terminal, whose image agents use, and which shows and asks what they do.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -16,6 +17,8 @@ class Terminal {
   readonly root = ownFolder();
   readonly #process: ChildProcess;
   #shown = '';
+  /** How much was shown when the last keys were typed. */
+  #shownBefore = 0;
 
   /** Starts it with WORDS. */
   constructor(...words: string[]) {
@@ -39,6 +42,7 @@ class Terminal {
   }
 
   type(keys: string): void {
+    this.#shownBefore = this.#shown.length;
     this.#process.stdin?.write(keys);
   }
 
@@ -54,6 +58,13 @@ class Terminal {
   async shows(line: string | RegExp): Promise<void> {
     await until(`the line ${line}`, 60_000, () =>
       this.lines.some((each) => (typeof line === 'string' ? each.includes(line) : line.test(each))),
+    );
+  }
+
+  /** Resolves once the debugger of SBCL asks, after the last keys. Before that it drops what was typed. */
+  async debugs(): Promise<void> {
+    await until('the prompt of the debugger', 60_000, () =>
+      /\d\] /.test(this.#shown.slice(this.#shownBefore)),
     );
   }
 
@@ -84,12 +95,14 @@ test('is a REPL, with its debugger, Ctrl-C and Ctrl-D', async () => {
   await terminal.shows('42');
   terminal.type('(car 5)\n');
   await terminal.shows(/debugger invoked on a TYPE-ERROR/);
+  await terminal.debugs();
   terminal.type('0\n(list (read-line))\nhello\n');
   await terminal.shows('("hello")');
   terminal.type('(loop)\n');
   await until('the line', 10_000, () => terminal.lines.some((line) => line.includes('(loop)')));
   terminal.type('\x03');
   await terminal.shows(/Interactive interrupt at/);
+  await terminal.debugs();
   terminal.type(':abort\n\x04');
   expect(await terminal.ended()).toBe(0);
 });
@@ -154,7 +167,7 @@ test('is for a terminal only', async () => {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  await until('its end', 20_000, () => child.exitCode !== null);
+  await once(child, 'close');
   expect(stderr).toBe(
     'live-lisp: The command image is for a terminal. Elsewhere start sbcl yourself, and enter the line that live-lisp attach prints.\n',
   );
