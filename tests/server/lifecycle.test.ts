@@ -15,7 +15,10 @@ const EXIT_MS = 1000;
 /** The same where the start of node is part of it. */
 const START_AND_EXIT_MS = 2 * EXIT_MS;
 /** How soon the image follows a server that was killed. */
-const CHILD_MS = 3000;
+const CHILD_MS = 20_000;
+
+/** So long a short call may take after the end of stdin, also on a busy machine. */
+const PATIENT = { lastAnswersMs: 60_000 };
 
 const folder = sharedFolder();
 
@@ -104,7 +107,7 @@ describe('stdin ends', () => {
   });
 
   test('a short call that was piped with it is still answered', async () => {
-    const server = start({ era: 'modern' });
+    const server = start({ era: 'modern', waits: PATIENT });
     const call = server.callLine('eval_form', { form: '(* 6 7)' });
     server.write(server.greeting().line + call.line);
     server.end();
@@ -114,8 +117,8 @@ describe('stdin ends', () => {
 
   test('a call that was piped with it waits for an image that starts slowly', async () => {
     const init = join(folder.path, 'slow.lisp');
-    writeFileSync(init, '(sleep 2)');
-    const server = start({ args: ['--init', init] });
+    writeFileSync(init, '(sleep 4)');
+    const server = start({ args: ['--init', init], waits: { lastAnswersMs: 3000 } });
     const call = server.callLine('eval_form', { form: '(* 6 7)' });
     server.write(server.greeting().line + call.line);
     server.end();
@@ -124,7 +127,7 @@ describe('stdin ends', () => {
   });
 
   test('a call that goes on is ended, and answered with that', async () => {
-    const server = start();
+    const server = start({ waits: PATIENT });
     const call = server.callLine('eval_form', { form: '(sleep 1000)', timeout: 2000 });
     server.write(server.greeting().line + call.line);
     server.end();
