@@ -1,7 +1,7 @@
 // When the server starts an image, and what is left when it ends.
 
 import { randomUUID } from 'node:crypto';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ERAS } from '../harness.ts';
@@ -56,11 +56,6 @@ async function occupy(server: RawServer, form: string): Promise<void> {
 async function ended(server: RawServer): Promise<number | null> {
   server.end();
   return (await server.exited).code;
-}
-
-/** Returns how many threads the process PID has. */
-function threadsOf(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`).length;
 }
 
 describe('stdin ends', () => {
@@ -163,14 +158,19 @@ describe('the server is killed', () => {
       args: ['--no-sandbox'],
       env: { LIVE_LISP_TEST: mark },
     });
-    const go = join(folder.path, 'go');
+    const [go, thread] = [join(folder.path, 'go'), join(folder.path, 'thread')];
+    const notesThread = `(with-open-file (out "${thread}" :direction :output) (write-string (namestring (truename "/proc/thread-self")) out))`;
     const starts = '(sb-ext:run-program "/bin/sh" (list "-c" "setsid sleep 1000 &"))';
-    await occupy(server, `(progn ${starts} (loop until (probe-file "${go}") do (sleep 0.01)))`);
-    await until('what it starts', CHILD_MS, () => marked(mark).length === 3);
+    await occupy(
+      server,
+      `(progn ${notesThread} ${starts} (loop until (probe-file "${go}") do (sleep 0.01)))`,
+    );
+    await until('what it starts', 60_000, () => marked(mark).length === 3);
+    const folderOfThread = readFileSync(thread, 'utf8');
+    expect(folderOfThread).toContain(`/${image}/task/`);
     server.process.kill('SIGSTOP');
-    const threads = threadsOf(image);
     writeFileSync(go, '');
-    await until('the end of the thread that answers', CHILD_MS, () => threadsOf(image) < threads);
+    await until('the end of the thread that answers', 60_000, () => !existsSync(folderOfThread));
     server.process.kill('SIGKILL');
     await until('the end of all its processes', CHILD_MS, () => marked(mark).length === 0);
   });
