@@ -82,7 +82,8 @@ describe('a call that runs when the server ends', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeEach(async () => {
     folder = temporaryFolder();
-    server = await new RawServer().connect();
+    // On a busy machine cleanup forms take longer than they have.
+    server = await new RawServer({ waits: { image: { cleanup: 60_000 } } }).connect();
   });
   afterEach(async () => {
     await server.kill();

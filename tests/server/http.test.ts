@@ -453,7 +453,8 @@ test('a second server at the same port says why it ends', async () => {
 });
 
 test.each(ERAS)('in the %s era, SIGTERM ends calls with an answer, the image and the server', async (era) => {
-  const own = await new HttpServer().listening();
+  // An image needs time to interrupt a call.
+  const own = await new HttpServer(NO_SYSTEMS, {}, { image: { cleanup: 60_000 } }).listening();
   onTestFinished(async () => void (await own.end()));
   const client = await ownClient(era, {}, own);
   await client.eval('1');
