@@ -88,7 +88,16 @@ export class HttpServer {
     era: Era,
     { name = 'live-lisp-test', onQuestion }: HttpClientOptions = {},
   ): Promise<HttpClient> {
+    let noteStream = () => {};
+    const streamOpen = new Promise<void>((resolve) => {
+      noteStream = resolve;
+    });
     const transport = new StreamableHTTPClientTransport(this.url, {
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        if (init?.method === 'GET') noteStream();
+        return response;
+      },
       requestInit: { headers: { authorization: `Bearer ${this.token}` } },
     });
     const client = new HttpClient(
@@ -103,6 +112,9 @@ export class HttpServer {
         onQuestion(params as ElicitRequestFormParams),
       );
     await client.connect(transport);
+    // A client of the legacy era opens the stream for notifications beside its first calls. Notifications before that are
+    // lost.
+    if (era === 'legacy') await streamOpen;
     return client;
   }
 
