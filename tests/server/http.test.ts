@@ -447,6 +447,8 @@ test('a second server at the same port says why it ends', async () => {
   const { port } = server.url;
   const second = new HttpServer([...NO_SYSTEMS, '--http', port]);
   expect(await second.exited).toBe(1);
+  // What a process has written can be read after its end is known.
+  await until('its complaint', 60_000, () => second.stderr.endsWith('\n'));
   expect(second.stderr).toBe(
     `live-lisp: Another program listens at 127.0.0.1:${port}. Give another port, or end that program.\n`,
   );
