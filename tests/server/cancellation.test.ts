@@ -1,7 +1,7 @@
 // Whatever ends a call ends it by an interrupt: cleanup forms run and the state is kept. That holds for every tool that
 // runs code, also while it waits, and for what its code has called.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../harness.ts';
@@ -61,9 +61,9 @@ describe('a call that the client cancels', () => {
   });
 
   test('while the image starts does nothing, and leaves no call behind', async () => {
-    const init = join(root.path, 'init.lisp');
-    writeFileSync(init, '(sleep 1)\n');
-    const slow = await ownSession({ args: ['--init', init] });
+    const go = join(root.path, 'go');
+    const init = root.put('init.lisp', `(loop until (probe-file "${go}") do (sleep 0.01))\n`);
+    const slow = await ownSession({ args: ['--root', root.path, '--init', init] });
     const controller = new AbortController();
     const call = slow.call('eval_form', { form: '(defvar *never* 1)' }, { signal: controller.signal });
     const rejected = expect(call).rejects.toThrow();
@@ -72,7 +72,8 @@ describe('a call that the client cancels', () => {
     );
     controller.abort();
     await rejected;
-    await until('its end', 500, async () => !(await slow.text('image_status')).includes('eval_form'));
+    await until('its end', 60_000, async () => !(await slow.text('image_status')).includes('eval_form'));
+    root.put('go', '');
     expect(await slow.eval("(boundp '*never*)")).toBe('NIL');
   });
 });
