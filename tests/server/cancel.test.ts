@@ -25,12 +25,12 @@ async function cancelOnceBegun(
 
 /** Resolves when FORM is true in the image of SESSION. */
 async function untilTrue(session: Session, form: string): Promise<void> {
-  await until(form, 10_000, async () => (await session.eval(form)) !== 'NIL');
+  await until(form, 60_000, async () => (await session.eval(form)) !== 'NIL');
 }
 
 /** Calls until an answer has notices, and returns those. */
 function noticesOf(session: Session): Promise<string[]> {
-  return until('a notice', 5000, async () => {
+  return until('a notice', 60_000, async () => {
     const { notices } = await session.call('eval_form', { form: '1' });
     return notices.length > 0 && notices;
   });
@@ -114,12 +114,12 @@ describe('on the wire', () => {
   test('a cancelled call is not answered', async () => {
     const { id, line } = server.callLine('eval_form', { form: '(loop)' });
     server.write(line);
-    await until('its beginning', 10_000, async () =>
+    await until('its beginning', 60_000, async () =>
       textOf(await server.send(server.callLine('image_status', {}))).includes('1 call runs'),
     );
     const params = { requestId: id, reason: 'enough' };
     server.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params })}\n`);
-    await until('the notice', 5000, async () => {
+    await until('the notice', 60_000, async () => {
       const reply = await server.send(server.callLine('eval_form', { form: '1' }));
       return reply.result?.content?.[1]?.text.startsWith('A call that the client cancelled');
     });

@@ -468,6 +468,6 @@ test.each(ERAS)('in the %s era, SIGTERM ends calls with an answer, the image and
   const [text, code] = await Promise.all([call, own.end('SIGTERM')]);
   expect(text).toContain('server');
   expect(code).toBe(0);
-  for (const child of [image, ...children]) await gone(child, 10_000);
+  for (const child of [image, ...children]) await gone(child, 60_000);
   expect(own.stderr).toBe('');
 });

@@ -47,7 +47,7 @@ async function occupy(server: RawServer, form: string): Promise<void> {
   server.write(server.callLine('eval_form', { form: `(defvar *busy* t) ${form}` }).line);
   await until(
     'the form being evaluated',
-    10_000,
+    60_000,
     async () => (await server.eval("(boundp '*busy*)")) === 'T',
   );
 }
@@ -122,7 +122,7 @@ describe('stdin ends', () => {
   });
 
   test('a call that goes on is ended, and answered with that', async () => {
-    const server = start({ waits: PATIENT });
+    const server = start();
     const call = server.callLine('eval_form', { form: '(sleep 1000)', timeout: 2000 });
     server.write(server.greeting().line + call.line);
     server.end();
@@ -131,7 +131,7 @@ describe('stdin ends', () => {
   });
 
   test('several calls piped with it are all answered', async () => {
-    const server = start();
+    const server = start({ waits: PATIENT });
     const calls = [1, 2, 3].map((n) => server.callLine('eval_form', { form: `(* ${n} ${n})` }));
     server.write(server.greeting().line + calls.map(({ line }) => line).join(''));
     server.end();
@@ -190,7 +190,7 @@ describe('the image starts', () => {
     const server = start({ args: ['--no-sandbox'] });
     // The complaint shows that the server is up and reads.
     server.write('no message\n');
-    await until('a complaint', 10_000, () => server.complaints.length === 1);
+    await until('a complaint', 60_000, () => server.complaints.length === 1);
     const image = await imageOf(server.pid);
     expect((await server.send(server.greeting())).error).toBeUndefined();
     expect(await server.eval('(sb-unix:unix-getpid)')).toBe(String(image));
