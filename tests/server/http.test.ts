@@ -39,7 +39,9 @@ function modern(method: string, params: object = {}): { message: object; headers
 
 /** Returns the call of eval_form with FORM, for a session of the legacy era. */
 function evaluation(id: unknown, form: string): object {
-  return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'eval_form', arguments: { form } } };
+  // What waits for a test has the time that the test needs.
+  const params = { name: 'eval_form', arguments: { form, timeout: 600 } };
+  return { jsonrpc: '2.0', id, method: 'tools/call', params };
 }
 
 function textIn(answer: HttpAnswer): string {
