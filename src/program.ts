@@ -35,7 +35,7 @@ function ownPackage(): Package {
 /** Options that the entry point or a test gives to the program. */
 export interface ProgramOptions {
   /** Times that no flag sets. Tests use shorter ones. */
-  timeouts?: Timeouts & { idleMs?: number };
+  timeouts?: Timeouts & { idleMs?: number; lastAnswersMs?: number };
   /** Called, perhaps several times, after the program has executed the code that most sessions execute at their
    * beginning. */
   onWarm?: () => void;
@@ -178,6 +178,7 @@ async function runWithImage(
         ...ownPackage(),
         onWarm: options.onWarm ?? (() => {}),
         idleMs: options.timeouts?.idleMs,
+        lastAnswersMs: options.timeouts?.lastAnswersMs,
       });
   }
 }

@@ -26,6 +26,8 @@ interface ServeOptions {
   onWarm: () => void;
   /** Number of milliseconds from the last connection to the exit of a session, instead of the default. */
   idleMs?: number | undefined;
+  /** Number of milliseconds for the running calls to answer after the end of stdin, instead of the default. */
+  lastAnswersMs?: number | undefined;
 }
 
 /** The message for a person who starts the server in a terminal by mistake. */
@@ -149,6 +151,7 @@ class Serving {
         client = server;
       },
       starting: () => this.#isStarting(),
+      lastAnswersMs: this.#options.lastAnswersMs,
       onEnd: () => this.#end(),
     });
   }

@@ -54,6 +54,8 @@ export interface TestWaits extends Omit<Timeouts, 'image'> {
   image?: Partial<Times>;
   /** Milliseconds without a connection until a session of commands ends. */
   idleMs?: number;
+  /** Milliseconds for the running calls to answer after the end of stdin. */
+  lastAnswersMs?: number;
 }
 
 /** Returns the file of the program, and what its environment must have for WAITS. */

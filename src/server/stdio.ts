@@ -11,6 +11,8 @@ interface StdioLife extends ServerOptions {
   onReady: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
+  /** Milliseconds for the running calls to answer after the end of stdin, instead of the default. */
+  lastAnswersMs: number | undefined;
   /** Called before the process exits. The exit waits for the promise, which resolves when the running calls are
    * interrupted. */
   onEnd: () => Promise<void>;
@@ -37,6 +39,7 @@ export function serve(life: StdioLife): void {
     complain,
     onFirstAnswer: life.onReady,
     starting: life.starting,
+    lastAnswersMs: life.lastAnswersMs,
     onOverdue: life.onEnd,
   });
   const connect = () => {

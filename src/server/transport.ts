@@ -25,8 +25,9 @@ const BUFFER_LIMIT = 128 * 1024 * 1024;
 const NOTIFICATION_LIMIT = 1024 * 1024;
 /** Milliseconds for the running calls to answer after the end of stdin. */
 const LAST_ANSWERS_MS = 600;
-/** Maximum number of times that the wait of LAST_ANSWERS_MS is repeated while calls wait for an image to start. */
-const STARTING_ROUNDS = 8;
+/** Maximum number of times that the wait of LAST_ANSWERS_MS is repeated while calls wait for an image to start: together
+ * as long as an image may take for its start, which is slow on a busy machine. */
+const STARTING_ROUNDS = 100;
 /** Milliseconds to write the answers of the calls that were ended after LAST_ANSWERS_MS. */
 const WRITTEN_MS = 100;
 
@@ -39,6 +40,8 @@ interface StdioOptions {
   onFirstAnswer: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
+  /** Milliseconds for the running calls to answer after the end of stdin, instead of LAST_ANSWERS_MS. */
+  lastAnswersMs?: number | undefined;
   /** Called when calls still run LAST_ANSWERS_MS after the end of stdin. Ends these calls, so that each one is
    * answered. */
   onOverdue: () => Promise<void>;
@@ -122,7 +125,7 @@ export class StdioTransport implements Transport {
     setTimeout(() => {
       if (rounds > 0 && (wasStarting || this.#options.starting())) this.#waitForLastAnswers(rounds - 1);
       else void this.#endOverdue();
-    }, LAST_ANSWERS_MS);
+    }, this.#options.lastAnswersMs ?? LAST_ANSWERS_MS);
   }
 
   async #endOverdue(): Promise<void> {

@@ -1,10 +1,12 @@
 // For how long a process was denied the CPU.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { cpuDenialMeter, deniedWithin } from '../../src/image/process/starving.ts';
+import { until } from '../server/processes.ts';
 
 const started: ChildProcess[] = [];
 afterEach(() => {
@@ -28,7 +30,12 @@ test.each([
 });
 
 test('a process that sleeps, has ended or cannot be seen was denied nothing', async () => {
-  for (const pid of [start('sleep', '100'), 2 ** 30, undefined]) {
+  const sleeps = start('sleep', '100') ?? 0;
+  // It waits for a CPU until it sleeps.
+  await until('its sleep', 60_000, () =>
+    /^\d+ \(sleep\) S/.test(readFileSync(`/proc/${sleeps}/stat`, 'latin1')),
+  );
+  for (const pid of [sleeps, 2 ** 30, undefined]) {
     const denied = cpuDenialMeter(pid);
     expect(denied()).toBe(0);
     await sleep(200);

@@ -54,15 +54,12 @@ async function start(args: string[] = [], answer?: ElicitResult, root = folder.p
   return session;
 }
 
-/** Returns the lines of the log once each call has its end, which is written a little after the answer. */
-async function records(): Promise<Line[]> {
-  return until('the ends', 5000, () => {
-    const lines = readText()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Line);
-    return lines.filter(({ event }) => event === 'end').length * 2 === lines.length ? lines : undefined;
-  });
+/** Returns the lines of the log. An answered call has its end there. */
+function records(): Line[] {
+  return readText()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
 }
 
 describe('the records', () => {
@@ -70,7 +67,7 @@ describe('the records', () => {
     const session = await share();
     const form = `(with-open-file (s "${file}") (loop for line = (read-line s nil) while line count t))`;
     expect(await session.eval(form)).toBe('1');
-    const [begin, end] = await records();
+    const [begin, end] = records();
     expect(begin).toMatchObject({
       event: 'begin',
       tool: 'eval_form',
@@ -86,13 +83,13 @@ describe('the records', () => {
     const session = await share();
     await session.call('describe_symbol', { symbol: 'car' });
     await session.eval('(live-lisp:call-tool "eval_form" :form "(+ 1 2)")');
-    expect((await records()).map(({ event, tool }) => tool ?? event)).toEqual([
+    expect(records().map(({ event, tool }) => tool ?? event)).toEqual([
       'eval_form',
       'eval_form',
       'end',
       'end',
     ]);
-    expect((await records())[1]).toMatchObject({ caller: 'code', arguments: { form: '(+ 1 2)' } });
+    expect(records()[1]).toMatchObject({ caller: 'code', arguments: { form: '(+ 1 2)' } });
   });
 
   test('S2.12 what a human denied, and what they allowed', async () => {
@@ -102,7 +99,7 @@ describe('the records', () => {
     await approving.call('write_file', { path: 'a.txt', content: 'a' });
     const standing = await start(['--allow', 'write_file:*.txt']);
     await standing.call('write_file', { path: 'a.txt', content: 'b' });
-    expect(await records()).toMatchObject([
+    expect(records()).toMatchObject([
       { event: 'begin', tool: 'write_file', authority: 'denied' },
       { event: 'end', success: false, error: 'Tool execution denied by user' },
       { event: 'begin', tool: 'write_file', authority: 'human' },
@@ -115,7 +112,7 @@ describe('the records', () => {
   test('long arguments are kept by their beginning and their digest', async () => {
     const session = await share();
     await session.eval(`(length "${'x'.repeat(10_000)}")`);
-    const [begin] = await records();
+    const [begin] = records();
     expect(begin?.arguments?.['form']).toMatch(
       /^\(length "x{1991}\[\.\.\. 8011 more characters, SHA-256 of all [0-9a-f]{64}\]$/,
     );
@@ -125,7 +122,7 @@ describe('the records', () => {
     const sessions = [await start(), await start()];
     const forms = Array.from({ length: 40 }, (_, index) => `(list ${index})`);
     await Promise.all(forms.flatMap((form) => sessions.map((session) => session.eval(form))));
-    const all = await records();
+    const all = records();
     expect(all.length).toBe(160);
     for (const { id } of all) {
       expect(all.filter((each) => each.id === id).map(({ event }) => event)).toEqual(['begin', 'end']);
@@ -135,7 +132,7 @@ describe('the records', () => {
   test('after a kill the call that ran is there, unfinished; a torn line is repaired', async () => {
     const killed = await start();
     killed.eval('(sleep 60)').catch(() => {});
-    await until('a record', 20_000, () => readText().includes('(sleep 60)') || undefined);
+    await until('a record', 60_000, () => readText().includes('(sleep 60)') || undefined);
     process.kill(killed.pid, 'SIGKILL');
     appendFileSync(file, '{"id":"torn","ti');
     const before = readText();
@@ -155,7 +152,7 @@ describe('the records', () => {
   test('a damaged line that is still JSON is left out, and the others are shown', async () => {
     const session = await share();
     await session.eval('(+ 1 2)');
-    const [begin = {}, end = {}] = await records();
+    const [begin = {}, end = {}] = records();
     const damaged = [
       { ...begin, id: 'one', time: 5 },
       { ...begin, id: 'two', tool: { a: 1 } },
@@ -180,7 +177,7 @@ describe('the records', () => {
     await Promise.all([here.eval('(list :here)'), there.eval('(list :secret)')]);
     expect(await here.text('get_audit_log')).toMatch(/^1 call [\s\S]*\(list :here\)/);
     expect(await there.text('get_audit_log')).not.toContain('(list :here)');
-    expect((await records()).length).toBe(4);
+    expect(records().length).toBe(4);
   });
 
   test('where nothing can be recorded, nothing that is not safe runs', async () => {

@@ -92,7 +92,7 @@ describe('a transport whose client does not read', () => {
       }
     };
     /** Resolves when no more is taken in: what stdin has waits. */
-    const full = () => until('that it takes no more', 10_000, () => stdin.isPaused());
+    const full = () => until('that it takes no more', 60_000, () => stdin.isPaused());
     return { transport, stdin, stdout, received, read, full };
   }
 
@@ -106,7 +106,7 @@ describe('a transport whose client does not read', () => {
   test('takes no more requests while much waits to be read, and goes on once it was', async () => {
     const { transport, stdin, received, read, full } = await started();
     stdin.write(request(1));
-    await until('the first request', 1000, () => received.length === 1);
+    await until('the first request', 60_000, () => received.length === 1);
     void transport.send(answer(1, 130 * MEGA));
     stdin.write(request(2));
     await full();
@@ -116,7 +116,7 @@ describe('a transport whose client does not read', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect([received.length, stdin.readableLength > 0]).toEqual([taken, true]);
     await read();
-    await until('all requests', 1000, () => received.length === 4);
+    await until('all requests', 60_000, () => received.length === 4);
   });
 
   test('takes no more requests while much of them waits for an answer', async () => {
@@ -126,7 +126,7 @@ describe('a transport whose client does not read', () => {
     expect([received.length, stdin.readableLength > 0]).toEqual([3, true]);
     void transport.send(answer(1, 1));
     await read();
-    await until('the fourth request', 5000, () => received.length === 4);
+    await until('the fourth request', 60_000, () => received.length === 4);
   });
 
   test('is told nothing that it has not asked for', async () => {
@@ -200,7 +200,7 @@ describe('the built server', () => {
     const calls = Array.from({ length: 300 }, () => server.callLine('eval_form', { form }));
     calls.push(server.callLine('eval_form', { form: `(close (open "${done}" :direction :output))` }));
     server.write(calls.map(({ line }) => line).join(''));
-    await until('the last call', 30_000, () => existsSync(done));
+    await until('the last call', 120_000, () => existsSync(done));
     expect(rss(server) - before).toBeLessThan(150);
     server.process.stdout.resume();
     for (const { id } of calls) expect((await server.answer(id)).result?.isError).toBe(false);

@@ -1,7 +1,7 @@
 // Whatever ends a call ends it by an interrupt: cleanup forms run and the state is kept. That holds for every tool that
 // runs code, also while it waits, and for what its code has called.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../harness.ts';
@@ -50,29 +50,30 @@ describe('a call that the client cancels', () => {
     await session.eval('(setf *begun* nil *cleaned* nil)');
     const controller = new AbortController();
     const rejected = expect(session.call(name, args, { signal: controller.signal })).rejects.toThrow();
-    await until('its beginning', 20_000, async () => (await session.eval('*begun*')) === 'T');
+    await until('its beginning', 60_000, async () => (await session.eval('*begun*')) === 'T');
     controller.abort();
     await rejected;
-    await until('its cleanup', 2000, async () => (await session.eval('*cleaned*')) === 'T');
-    await until('the end of all calls', 2000, async () => {
+    await until('its cleanup', 60_000, async () => (await session.eval('*cleaned*')) === 'T');
+    await until('the end of all calls', 60_000, async () => {
       return (await session.text('image_status')).startsWith('The Lisp image is ready, and no call runs.');
     });
     expect(await session.eval('*kept*')).toBe(':KEPT');
   });
 
   test('while the image starts does nothing, and leaves no call behind', async () => {
-    const init = join(root.path, 'init.lisp');
-    writeFileSync(init, '(sleep 1)\n');
-    const slow = await ownSession({ args: ['--init', init] });
+    const go = join(root.path, 'go');
+    const init = root.put('init.lisp', `(loop until (probe-file "${go}") do (sleep 0.01))\n`);
+    const slow = await ownSession({ args: ['--root', root.path, '--init', init] });
     const controller = new AbortController();
     const call = slow.call('eval_form', { form: '(defvar *never* 1)' }, { signal: controller.signal });
     const rejected = expect(call).rejects.toThrow();
-    await until('the start', 5000, async () =>
+    await until('the start', 60_000, async () =>
       (await slow.text('image_status')).includes('waits for the image'),
     );
     controller.abort();
     await rejected;
-    await until('its end', 500, async () => !(await slow.text('image_status')).includes('eval_form'));
+    await until('its end', 60_000, async () => !(await slow.text('image_status')).includes('eval_form'));
+    root.put('go', '');
     expect(await slow.eval("(boundp '*never*)")).toBe('NIL');
   });
 });
@@ -82,7 +83,8 @@ describe('a call that runs when the server ends', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeEach(async () => {
     folder = temporaryFolder();
-    server = await new RawServer().connect();
+    // On a busy machine cleanup forms take longer than they have.
+    server = await new RawServer({ waits: { image: { cleanup: 60_000 } } }).connect();
   });
   afterEach(async () => {
     await server.kill();
@@ -103,7 +105,7 @@ describe('a call that runs when the server ends', () => {
     const touch = (file: string) => `(close (open "${file}" :direction :output :if-exists :supersede))`;
     const form = `(unwind-protect (progn ${touch(begun)} (loop (sleep 0.01))) ${touch(cleaned)})`;
     server.write(server.callLine('eval_form', { form }).line);
-    await until('its beginning', 10_000, () => existsSync(begun));
+    await until('its beginning', 60_000, () => existsSync(begun));
     const image = await imageOf(server.pid);
     const { code } = await within(EXIT_MS, () => {
       end(server);
@@ -111,23 +113,23 @@ describe('a call that runs when the server ends', () => {
     });
     expect(code).toBe(0);
     expect(existsSync(cleaned)).toBe(true);
-    await gone(image, 2000);
+    await gone(image, 60_000);
   });
 
   test('by a signal is told so when the client still listens', async () => {
     await server.eval('(defun half () (princ "half") (loop (sleep 100)))');
     const { id, line } = server.callLine('eval_form', { form: '(half)' });
     server.write(line);
-    await until('its output', 10_000, async () =>
+    await until('its output', 60_000, async () =>
       textOf(await server.send(server.callLine('image_status', {}))).includes('4 characters of output'),
     );
     server.process.kill('SIGTERM');
     await server.exited;
-    await until('all that it wrote', 1000, () => server.process.stdout.readableEnded);
+    await until('all that it wrote', 60_000, () => server.process.stdout.readableEnded);
     const answer = server.messages.find((each) => each.id === id);
     expect(answer?.result?.isError).toBe(true);
     expect(answer?.result?.content?.[0]?.text).toMatch(
-      /^Error: Interrupted after \d\.\d s because the server is ending\.\n\nIt was at:\n[\s\S]*\n\nOutput:\nhalf$/,
+      /^Error: Interrupted after \d+\.\d s because the server is ending\.\n\nIt was at:\n[\s\S]*\n\nOutput:\nhalf$/,
     );
   });
 });

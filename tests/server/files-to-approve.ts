@@ -59,7 +59,7 @@ export async function expired(server: RawServer): Promise<void> {
     textOf(await server.send(server.callLine('read_buffer', { buffer: 'src/a.lisp' })));
   await until(
     'the end of the time to answer',
-    5000,
+    60_000,
     async () => !(await shows()).includes('waits for approval'),
   );
 }

@@ -11,7 +11,7 @@ import {
   type ElicitResult,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { type Era, NO_SYSTEMS, PROJECT, SERVER } from '../harness.ts';
+import { type Era, NO_SYSTEMS, PROJECT, programWith, type TestWaits } from '../harness.ts';
 import { until } from './processes.ts';
 
 export interface HttpAnswer {
@@ -39,9 +39,17 @@ export class HttpServer {
   stdout = '';
   stderr = '';
 
-  constructor(args: readonly string[] = NO_SYSTEMS, env: Record<string, string | undefined> = {}) {
-    const words = [SERVER, 'serve', '--http', '0', ...args];
-    this.process = spawn(process.execPath, words, { cwd: PROJECT, env: { ...process.env, ...env } });
+  constructor(
+    args: readonly string[] = NO_SYSTEMS,
+    env: Record<string, string | undefined> = {},
+    waits?: TestWaits,
+  ) {
+    const program = programWith(waits);
+    const words = [program.file, 'serve', '--http', '0', ...args];
+    this.process = spawn(process.execPath, words, {
+      cwd: PROJECT,
+      env: { ...process.env, ...program.env, ...env },
+    });
     this.process.stdin.end();
     this.process.stdout.on('data', (chunk: Buffer) => {
       this.stdout += chunk;
@@ -80,7 +88,16 @@ export class HttpServer {
     era: Era,
     { name = 'live-lisp-test', onQuestion }: HttpClientOptions = {},
   ): Promise<HttpClient> {
+    let noteStream = () => {};
+    const streamOpen = new Promise<void>((resolve) => {
+      noteStream = resolve;
+    });
     const transport = new StreamableHTTPClientTransport(this.url, {
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        if (init?.method === 'GET') noteStream();
+        return response;
+      },
       requestInit: { headers: { authorization: `Bearer ${this.token}` } },
     });
     const client = new HttpClient(
@@ -95,6 +112,9 @@ export class HttpServer {
         onQuestion(params as ElicitRequestFormParams),
       );
     await client.connect(transport);
+    // A client of the legacy era opens the stream for notifications beside its first calls. Notifications before that are
+    // lost.
+    if (era === 'legacy') await streamOpen;
     return client;
   }
 

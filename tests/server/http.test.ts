@@ -39,7 +39,9 @@ function modern(method: string, params: object = {}): { message: object; headers
 
 /** Returns the call of eval_form with FORM, for a session of the legacy era. */
 function evaluation(id: unknown, form: string): object {
-  return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'eval_form', arguments: { form } } };
+  // What waits for a test has the time that the test needs.
+  const params = { name: 'eval_form', arguments: { form, timeout: 600 } };
+  return { jsonrpc: '2.0', id, method: 'tools/call', params };
 }
 
 function textIn(answer: HttpAnswer): string {
@@ -447,13 +449,16 @@ test('a second server at the same port says why it ends', async () => {
   const { port } = server.url;
   const second = new HttpServer([...NO_SYSTEMS, '--http', port]);
   expect(await second.exited).toBe(1);
+  // What a process has written can be read after its end is known.
+  await until('its complaint', 60_000, () => second.stderr.endsWith('\n'));
   expect(second.stderr).toBe(
     `live-lisp: Another program listens at 127.0.0.1:${port}. Give another port, or end that program.\n`,
   );
 });
 
 test.each(ERAS)('in the %s era, SIGTERM ends calls with an answer, the image and the server', async (era) => {
-  const own = await new HttpServer().listening();
+  // An image needs time to interrupt a call.
+  const own = await new HttpServer(NO_SYSTEMS, {}, { image: { cleanup: 60_000 } }).listening();
   onTestFinished(async () => void (await own.end()));
   const client = await ownClient(era, {}, own);
   await client.eval('1');
@@ -465,6 +470,6 @@ test.each(ERAS)('in the %s era, SIGTERM ends calls with an answer, the image and
   const [text, code] = await Promise.all([call, own.end('SIGTERM')]);
   expect(text).toContain('server');
   expect(code).toBe(0);
-  for (const child of [image, ...children]) await gone(child, 10_000);
+  for (const child of [image, ...children]) await gone(child, 60_000);
   expect(own.stderr).toBe('');
 });

@@ -50,7 +50,7 @@ test('a second request under the id of one that waits is refused; the first goes
   server.write(
     `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first.id } })}\n`,
   );
-  await until('the end of the first', 10_000, async () => {
+  await until('the end of the first', 60_000, async () => {
     const { text } = await call('image_status', {});
     return !text.includes('(sleep 60)');
   });
@@ -162,7 +162,7 @@ describe('lines', () => {
 
   test.each([0, -1, 'a string', 'λ', ''])('the id %j comes back as it was', async (id) => {
     server.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`);
-    const reply = await until('the answer', 5000, () => server.messages.find((each) => each.id === id));
+    const reply = await until('the answer', 60_000, () => server.messages.find((each) => each.id === id));
     expect(reply).toEqual({ jsonrpc: '2.0', id, result: {} });
   });
 

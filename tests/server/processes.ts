@@ -92,7 +92,7 @@ export async function until<T>(
 
 /** Resolves with the process of the image that the server PID has started. */
 export async function imageOf(pid: number): Promise<number> {
-  return until(`an image of the server ${pid}`, 10_000, () => imagesOf(pid)[0]);
+  return until(`an image of the server ${pid}`, 60_000, () => imagesOf(pid)[0]);
 }
 
 /** Resolves when the process PID is gone; throws after MS milliseconds. */
@@ -104,5 +104,5 @@ export async function gone(pid: number, ms: number): Promise<void> {
  *  it. */
 export async function killChild(pid: number): Promise<void> {
   if (runs(pid)) process.kill(pid, 'SIGKILL');
-  await until(`the parent of ${pid} to know its end`, 5000, () => statOf(pid) === undefined);
+  await until(`the parent of ${pid} to know its end`, 60_000, () => statOf(pid) === undefined);
 }

@@ -43,6 +43,14 @@ async function heard(
   return { ...answer, messages: progress.map(({ message = '' }) => message), progress };
 }
 
+/** Returns a pattern of the progress that says REST, a pattern. On a busy machine it can say before that that the image had
+ *  no time to react. */
+function progressLine(rest: string): RegExp {
+  const collected = '(, \\d+\\.\\d s of it collecting garbage)?';
+  const silent = '(, the image has not reacted for \\d+\\.\\d s; it may be collecting garbage)?';
+  return new RegExp(`^\\d+\\.\\d s${collected}${silent}${rest}$`);
+}
+
 function strictlyIncreasing(progress: Heard[]): boolean {
   return progress.every(({ progress: value }, index) => value > (progress[index - 1]?.progress ?? 0));
 }
@@ -52,17 +60,17 @@ describe.each(ERAS)('in the %s era', (era) => {
 
   test('it comes again and again, strictly increasing, with time, output so far and its last line', async () => {
     const { form, open } = gate();
-    const { text, messages, progress } = await heard(
+    const whole = progressLine(', 21 characters of output, last line: twelve chars');
+    const isWhole = ({ message = '' }: Heard) => whole.test(message);
+    const { text, progress } = await heard(
       session,
       'eval_form',
       { form: `(progn (format t "One.~%twelve chars  ~%~%") ${form} :done)` },
-      ({ length }) => length === 3 && open(),
+      (all) => all.filter(isWhole).length === 3 && open(),
     );
     expect(text).toBe(':DONE\n\nOutput:\nOne.\ntwelve chars');
-    expect(messages.length).toBeGreaterThanOrEqual(3);
-    for (const message of messages) {
-      expect(message).toMatch(/^\d+\.\d s, 21 characters of output, last line: twelve chars$/);
-    }
+    // On a busy machine the first can come before the form has written all.
+    expect(progress.slice(progress.findIndex(isWhole)).filter((each) => !isWhole(each))).toEqual([]);
     expect(strictlyIncreasing(progress)).toBe(true);
   });
 });
@@ -83,8 +91,13 @@ describe('a call', () => {
     ] as const) {
       const { form, open } = gate();
       const code = { form: `(progn ${written} ${form})` };
-      const { messages } = await heard(session, 'eval_form', code, ({ length }) => length === 2 && open());
-      expect(messages[1]).toMatch(reported);
+      const { messages } = await heard(
+        session,
+        'eval_form',
+        code,
+        (all) => reported.test(all.at(-1)?.message ?? '') && open(),
+      );
+      expect(messages.some((message) => reported.test(message))).toBe(true);
     }
   });
 
@@ -99,7 +112,7 @@ describe('a call', () => {
       code,
       (all) => silent.test(all.at(-1)?.message ?? '') && open(),
     );
-    await until('its beginning', 10_000, () => existsSync(inside));
+    await until('its beginning', 60_000, () => existsSync(inside));
     const collects = session.eval('(gc)');
     const { messages } = await stands;
     expect(messages.some((message) => silent.test(message))).toBe(true);
@@ -162,7 +175,7 @@ describe('on the wire', () => {
     const { form, open } = gate();
     const calls = [calling(form), calling(form, 'a token'), calling(form, 0)];
     const answers = calls.map((params) => server.send(server.request('tools/call', params)));
-    await until('progress of both', 10_000, () => heardOf('a token') && heardOf(0));
+    await until('progress of both', 60_000, () => heardOf('a token') && heardOf(0));
     open();
     await Promise.all(answers);
     const all = server.messages.filter(({ method }) => method !== undefined);
@@ -177,7 +190,7 @@ describe('on the wire', () => {
     // What a later call hears comes behind all that they could hear.
     const { form, open } = gate();
     const behind = server.send(server.request('tools/call', calling(form, 'behind')));
-    await until('its progress', 10_000, () => heardOf('behind'));
+    await until('its progress', 60_000, () => heardOf('behind'));
     open();
     await behind;
     for (const [index, { id }] of calls.entries()) {
@@ -213,8 +226,8 @@ test('loading a system tells the start of the image, and the file it is at, comp
     expect(messages[0]).toMatch(/^\d+\.\d s, waiting for the Lisp image to start$/);
     const kinds = [
       /^\d+\.\d s, waiting for the Lisp image to start$/,
-      // Between two files it is at none. On a busy machine it can have no time to react.
-      /^\d+\.\d s(, \d\.\d s of it collecting garbage)?(, the image has not reacted for \d+\.\d s; it may be collecting garbage)?(, \/\S+\.(lisp|fasl|asd))?$/,
+      // Between two files it is at none.
+      progressLine('(, /\\S+\\.(lisp|fasl|asd))?'),
     ];
     for (const message of messages)
       expect(

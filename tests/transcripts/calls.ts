@@ -85,7 +85,7 @@ export const CALLS: Record<string, Calls> = {
       { form: '(list 1)\n(list 2' },
       { form: '(nowhere:thing)' },
       { form: '1', package: 'NOWHERE' },
-      { form: '(loop)', timeout: 0.3 },
+      { form: '(loop)', timeout: 2 },
     ],
   },
   load_system: {

@@ -66,7 +66,7 @@ function stable(text: string): string {
     .replace(/(\d{4}-\d\d-\d\dT)?\d\d:\d\d:[\d.]+Z/g, 'TIME')
     .replace(/, of \d{4}-\d\d-\d\d/g, ', of DATE')
     .replace(/\d+\.\d s\)\.$/gm, 'N s).')
-    .replace(/\b\d+(?:\.\d+)? (?:ns|µs|ms)(?=[,.:]|$)/gm, 'N ms')
+    .replace(/\b\d+(?:\.\d+)? (?:ns|µs|ms|s)(?=[,.:]|$)/gm, 'N ms')
     .replace(/after \d+ ms$/gm, 'after N ms')
     .replaceAll(cache.path, '/CACHE')
     .replaceAll(ROOT, '/ROOT');
