@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changedMeanwhile } from '../said.ts';
+import { until } from '../server/processes.ts';
 import { APPROVE, DENY, type FileSession, openWorkspace } from './sessions.ts';
 
 describe('a name', () => {
@@ -98,7 +99,7 @@ describe('an edit that waits for its answer', () => {
     at.human = () => new Promise((resolve) => release.push(() => resolve(APPROVE)));
     const first = edit();
     const second = at.answer('propose_file_edit', { path: 'src/a.txt', original: 'one', modified: '1' });
-    await expect.poll(() => release.length).toBe(2);
+    await until('both questions', 60_000, () => release.length === 2);
     expect(await at.answer('read_buffer', { buffer: 'a.txt' })).toContain(
       '2 edits of it wait for approval, and are not in the text above:\n\nFile src/a.txt, line ',
     );

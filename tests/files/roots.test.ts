@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cacheFolder } from '../../src/paths.ts';
 import { type Answer, type Session, temporaryFolder, warmCache } from '../harness.ts';
 import { within } from '../load.ts';
-import { gone, imageOf } from '../server/processes.ts';
+import { gone, imageOf, until } from '../server/processes.ts';
 import { ownSession } from '../shared.ts';
 import { type FileSession, openWorkspace } from './sessions.ts';
 
@@ -206,8 +206,8 @@ describe('sources of systems', () => {
   test('are those of the image that runs: none after it was lost', async () => {
     const image = await imageOf(at.session.pid);
     process.kill(image, 'SIGKILL');
-    await gone(image, 5000);
-    await expect.poll(() => read(source), { timeout: 6000 }).toMatch(/^failed: Path .* is outside /);
+    await gone(image, 60_000);
+    await until('the refusal', 60_000, async () => /^failed: Path .* is outside /.test(await read(source)));
   });
 });
 

@@ -85,12 +85,17 @@ ${NO_TEXT}`,
 });
 
 describe('regular expressions', () => {
-  /** A server in which a pattern has a second for a text. */
+  /** A server in which a pattern has a second for a text, and one in which it has an hour. */
   let short: FileSession;
+  let long: FileSession;
   beforeAll(async () => {
     short = await openWorkspace({ waits: { matchMs: 1000 } });
+    long = await openWorkspace({ waits: { matchMs: 3_600_000 } });
   });
-  afterAll(() => short.close());
+  afterAll(async () => {
+    await short.close();
+    await long.close();
+  });
 
   test('of several lines, with where they end', async () => {
     expect(await find('\\(defun (\\w) \\(\\)\\n', { regex: true, buffer: 'a.lisp' })).toBe(
@@ -125,25 +130,33 @@ describe('regular expressions', () => {
     );
   });
 
-  test('that would take for ever are ended in time, and the server is not held up', async () => {
+  const ENDLESS = { pattern: '(y+)+$z', regex: true, buffer: 'slow' };
+
+  test('that would take for ever are ended in time', async () => {
     short.put('slow', `${'y'.repeat(50_000)}\n`);
-    let ended = false;
-    const search = { pattern: '(y+)+$z', regex: true, buffer: 'slow' };
-    const slow = short.answer('search_in_buffer', search).finally(() => {
-      ended = true;
-    });
-    await short.answer('image_status', {});
-    expect(ended).toBe(false);
-    expect(await slow).toBe(
+    expect(await short.answer('search_in_buffer', ENDLESS)).toBe(
       'failed: The search was ended: the pattern took longer than 1 s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.',
     );
   });
 
+  test('that take long do not hold up the server', async () => {
+    long.put('slow', `${'y'.repeat(50_000)}\n`);
+    const cancel = new AbortController();
+    let ended = false;
+    const slow = long.session.call('search_in_buffer', ENDLESS, { signal: cancel.signal }).finally(() => {
+      ended = true;
+    });
+    await long.answer('image_status', {});
+    expect(ended).toBe(false);
+    cancel.abort();
+    await expect(slow).rejects.toThrow();
+  });
+
   test('that would take for ever in one file are noted, and the others are searched', async () => {
-    short.put('hard/a', `${'y'.repeat(50_000)}\n`);
-    short.put('hard/b', 'yq\n');
+    at.put('hard/a', `${'y'.repeat(50_000)}\n`);
+    at.put('hard/b', 'yq\n');
     const search = { pattern: '(y+)+$z|q', regex: true, buffer: 'hard' };
-    expect(await short.answer('search_in_buffer', search)).toBe(
+    expect(await at.answer('search_in_buffer', search)).toBe(
       "Found 1 match of '(y+)+$z|q' in 1 of 1 file:\n\n  hard/b:\n    1:2  yq\nNote: not searched, because the pattern took too long or too much stack there: hard/a. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.",
     );
   });

@@ -15,7 +15,7 @@ root.put('notes.txt', 'one\ntwo one\n');
 root.put('code.lisp', '(defvar cl-user::*from-file* 1)\n');
 root.put('long.txt', 'a b\n'.repeat(150_000));
 const session = sharedSession(
-  { args: ['--root', root.path, '--heap', '2GB'] },
+  { args: ['--root', root.path, '--heap', '2GB', '--eval-timeout', '600'] },
   `(progn
     (defvar *many* (make-package :many-symbols)) (dotimes (i 2500) (export (intern (format nil "SYMBOL-~4,'0D" i) *many*) *many*))
     (defun wanted () 1) (dotimes (i 300) (eval (list 'defun (intern (format nil "CALLER-~3,'0D" i)) '() '(wanted))))

@@ -25,7 +25,7 @@ function caught(form: string): string {
 /** Resolves when no thread counts in *N* any more. */
 async function countingEnds(of: Session = session): Promise<void> {
   const counts: string[] = [];
-  await until('the end of the counting', 10_000, async () => {
+  await until('the end of the counting', 60_000, async () => {
     counts.unshift(await of.eval('*n*'));
     // A busy machine can let a thread that counts stand still between two looks.
     return counts.length >= 5 && new Set(counts.slice(0, 5)).size === 1;
@@ -111,7 +111,7 @@ describe('nesting', () => {
 
   test('works while a macro is expanded, and while files and systems are compiled and loaded', async () => {
     const form = '(defun made () (loop for i below 3 collect i)) (made)';
-    expect(await session.eval(`(macrolet ((m () (call "${form}") 7)) (m))`, { timeout: 10 })).toBe('7');
+    expect(await session.eval(`(macrolet ((m () (call "${form}") 7)) (m))`, { timeout: 600 })).toBe('7');
     const call = `(eval-when (:compile-toplevel :load-toplevel) (call "${form}"))`;
     root.put('within.lisp', `(in-package :cl-user) ${call}`);
     root.put(
@@ -122,12 +122,8 @@ describe('nesting', () => {
     for (const name of ['within', 'calling']) {
       root.put(`${name}.asd`, `(defsystem "${name}" :components ((:file "${name}")))`);
     }
-    expect(await session.text('load_file', { path: 'calling.lisp', timeout: 120 })).toMatch(
-      /^Loaded calling\.lisp/,
-    );
-    expect(await session.text('load_system', { system: 'calling', timeout: 120 })).toMatch(
-      /^Loaded system calling/,
-    );
+    expect(await session.text('load_file', { path: 'calling.lisp' })).toMatch(/^Loaded calling\.lisp/);
+    expect(await session.text('load_system', { system: 'calling' })).toMatch(/^Loaded system calling/);
   });
 
   test('while code of a system waits for a tool, nobody else loads', async () => {
@@ -173,7 +169,7 @@ describe('threads', () => {
       session.eval(`(sb-thread:with-mutex ((live-lisp.base::channel-lock live-lisp.base::*channel*))
       (loop repeat 1000 until *read* do (sleep 0.01))
       *read*)`);
-    await until('a request whose answer cannot be sent yet', 5000, async () =>
+    await until('a request whose answer cannot be sent yet', 60_000, async () =>
       (await session.text('image_status')).includes('does not react'),
     );
     const reading = session.eval('(setf *read* :read)');
@@ -186,13 +182,13 @@ describe('threads', () => {
       (defun fork () (in-thread (lambda ()
         (handler-case (call "(fork)")
           (error (e) (let ((text (princ-to-string e))) (when (search "not more" text) (setf *refusal* text))))))))`);
-    await session.eval('(fork)', { timeout: 60 });
+    await session.eval('(fork)', { timeout: 600 });
     expect(await session.eval('*refusal*')).toBe(
       '"Tool eval_form failed: Other threads can have 256 tool calls under way, not more."',
     );
     const threads =
       '(count "live-lisp evaluate" (sb-thread:list-all-threads) :key #\'sb-thread:thread-name :test #\'equal)';
-    await until('the end of the threads', 5000, async () => (await session.eval(threads)) === '1');
+    await until('the end of the threads', 60_000, async () => (await session.eval(threads)) === '1');
   });
 });
 
@@ -200,7 +196,7 @@ describe('what nobody waits for', () => {
   const form = `(call "${COUNT}")`;
 
   test('a call that reaches its own limit is a failure', async () => {
-    const limited = caught(`(call "(loop)" :timeout 0.3)`);
+    const limited = caught(`(call "(loop)" :timeout 2)`);
     expect(await session.eval(limited)).toMatch(
       /^"Tool eval_form failed: Error: Interrupted after \d+\.\d s, the limit of this call; the image and what was done so far are kept\.\n/,
     );
@@ -209,7 +205,7 @@ describe('what nobody waits for', () => {
   test('is interrupted when the call around it reaches its limit', async () => {
     const { text, notices } = await session.call('eval_form', {
       form: `(call "(call \\"${COUNT}\\")")`,
-      timeout: 0.5,
+      timeout: 5,
     });
     expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, the limit of this call/);
     expect(text).toContain('\n\nIt was at:\n  0: (LIVE-LISP:CALL-TOOL "eval_form" ');
@@ -219,9 +215,15 @@ describe('what nobody waits for', () => {
   });
 
   test('is interrupted when the client cancels, which is told once', async () => {
-    await expect(session.call('eval_form', { form }, { signal: AbortSignal.timeout(500) })).rejects.toThrow();
+    await session.eval('(setf *n* 0)');
+    const cancel = new AbortController();
+    const call = session.call('eval_form', { form }, { signal: cancel.signal });
+    const rejected = expect(call).rejects.toThrow();
+    await until('its counting', 60_000, async () => (await session.eval('*n*')) !== '0');
+    cancel.abort();
+    await rejected;
     const notices: string[] = [];
-    await until('the notice', 5000, async () => {
+    await until('the notice', 60_000, async () => {
       notices.push(...(await session.call('eval_form', { form: '1' })).notices);
       return notices.length > 0;
     });
@@ -271,14 +273,14 @@ describe('losses', () => {
     await other.eval(`(dotimes (i 5) (sb-thread:make-thread
       (lambda () (loop (ignore-errors (live-lisp:call-tool :eval-form :form "(+ 1 1)"))))))`);
     await other.close();
-    await gone(image, 5000);
+    await gone(image, 60_000);
   });
 
   test('code that runs while the image starts can call', async () => {
     const file = join(root.path, 'init.lisp');
     writeFileSync(file, '(defvar *started* (live-lisp:call-tool :eval-form :form "(defvar *inner* 1)"))');
     const other = await ownSession({ args: ['--init', file] });
-    expect(await other.eval('(list *inner* (hash-table-p *started*))', { timeout: 20 })).toBe('(1 T)');
+    expect(await other.eval('(list *inner* (hash-table-p *started*))', { timeout: 600 })).toBe('(1 T)');
   });
 
   test.each(['(delete-package :live-lisp)', '(unintern (find-symbol "CALL-TOOL" :live-lisp) :live-lisp)'])(

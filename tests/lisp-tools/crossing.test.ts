@@ -16,7 +16,7 @@ const image = new SbclImage({
   cacheFolder: cacheFolder(),
   root: PROJECT,
   heapMb: 4096,
-  limitMs: 60_000,
+  limitMs: 600_000,
   trees: [],
   startFiles: () => [],
   callTool: async (tool, args) => {

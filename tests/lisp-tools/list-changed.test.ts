@@ -22,7 +22,7 @@ describe.each(ERAS)('in the %s era', (era) => {
 
   /** Resolves once the list has changed since the last look. */
   async function change(): Promise<void> {
-    await until('the change', 5000, () => changes() > seen);
+    await until('the change', 60_000, () => changes() > seen);
     seen = changes();
   }
 
@@ -103,7 +103,7 @@ test.each(ERAS)(
         server.write(
           server.request('subscriptions/listen', { notifications: { toolsListChanged: true } }).line,
         );
-        await until('the acknowledgement', 5000, () =>
+        await until('the acknowledgement', 60_000, () =>
           server.messages.find(({ method }) => method === 'notifications/subscriptions/acknowledged'),
         );
       }
@@ -129,14 +129,14 @@ test('a modern client that did not ask hears nothing of changes', async () => {
       notifications: { toolsListChanged: true },
     });
     server.write(line);
-    await until('the acknowledgement', 5000, () =>
+    await until('the acknowledgement', 60_000, () =>
       server.messages.find(({ method }) => method === 'notifications/subscriptions/acknowledged'),
     );
     const changes = () =>
       server.messages.filter(({ method }) => method === 'notifications/tools/list_changed');
     expect(changes()).toEqual([]);
     await server.eval(definition('loud', 'something'));
-    const [change] = await until('the change', 5000, () => changes().length > 0 && changes());
+    const [change] = await until('the change', 60_000, () => changes().length > 0 && changes());
     expect(change?.params?.['_meta']).toEqual({ 'io.modelcontextprotocol/subscriptionId': id });
   } finally {
     await server.kill();

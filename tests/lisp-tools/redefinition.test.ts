@@ -45,19 +45,22 @@ test('S2.20 C19 a call that waits runs the handler for which it was validated', 
     await session.eval(
       `(defvar *changed* (list 0)) (defvar *all-changed* nil) ${definition('once', 'first')} ${definition('twice', 'first')}`,
     );
-    await until('the tools', 2000, () => changes() > 0);
+    await until('the tools', 60_000, () => changes() > 0);
     const change = `${definition('once', 'second')} ${definition('twice', 'second')} ${definition('twice', 'third')}`;
     const goOn = join(folder.path, 'go-on');
     // All places are taken until one of those that have them changes the tools.
     const filling = Array.from({ length: 8 }, () =>
-      session.eval(`(loop until (probe-file "${goOn}") do (sleep 0.01))
+      session.eval(
+        `(loop until (probe-file "${goOn}") do (sleep 0.01))
         (if (zerop (sb-ext:atomic-incf (car *changed*)))
             (progn ${change} (setf *all-changed* t))
-            (loop until *all-changed* do (sleep 0.01)))`),
+            (loop until *all-changed* do (sleep 0.01)))`,
+        { timeout: 600 },
+      ),
     );
     const waiting = [session.call('once'), session.call('twice')];
     const waits = async () => (await session.text('image_status')).includes('8 calls run, 2 wait.');
-    await until('the calls that wait', 10_000, waits);
+    await until('the calls that wait', 60_000, waits);
     writeFileSync(goOn, '');
     const [once, twice] = await Promise.all(waiting);
     expect(once).toMatchObject({ text: 'first', isError: false });
@@ -103,13 +106,13 @@ test('S2.20 a registration that is interrupted leaves no tool of two minds', asy
       const before = (await toolOf(session, 'number'))?.description;
       const cancelled = new AbortController();
       const call = session.call('eval_form', { form }, { signal: cancelled.signal });
-      await until('a registration', 5000, async () => {
+      await until('a registration', 60_000, async () => {
         return (await toolOf(session, 'number'))?.description !== before;
       });
       cancelled.abort();
       await expect(call).rejects.toThrow();
       // The answer of a call that the client cancelled never comes; this one waits for the end of its thread.
-      await until('its end', 5000, async () => (await session.eval(JOBS)) === '1');
+      await until('its end', 60_000, async () => (await session.eval(JOBS)) === '1');
       expect(await session.text('number')).toBe((await toolOf(session, 'number'))?.description);
       expect(
         await session.eval(

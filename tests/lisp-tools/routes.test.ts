@@ -20,7 +20,7 @@ test('before the application is loaded, it says so', async () => {
 });
 
 test('S2.20 S4.14 it lists the routes of an application that answers requests, and keeps its level', async () => {
-  await session.text('load_system', { system: 'hunchentoot', timeout: 100 });
+  await session.text('load_system', { system: 'hunchentoot' });
   await session.eval('(defpackage :shop (:use :cl :hunchentoot)) (in-package :shop)');
   const application = await session.call('eval_form', {
     form: `(progn

@@ -130,7 +130,7 @@ beforeAll(() => {
 });
 const session = sharedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 beforeAll(async () => {
-  const { text } = await session.call('run_tests', { limit: 100, timeout: 20, isolate: true });
+  const { text } = await session.call('run_tests', { limit: 100, isolate: true });
   reported = text.split('\n').slice(1);
 });
 
