@@ -236,7 +236,7 @@ function shown(text) {
     )
     // Which functions of SBCL a profile shows, and how many, differs each time.
     .replace(/^ +[\d.]+% +[\d.]+% {2}(?!BAKERY).*\n|^\.\.\. \d+ more functions .*\n/gm, '')
-    .replace(/^ +[\d.]+% +[\d.]+% {2}(BAKERY\S+ {2}\S+).*$/gm, '   0.0%  99.0%  $1')
+    .replace(/^ +[\d.]+% +[\d.]+% {2}(BAKERY\S+ {2}\S+).*$/gm, '     0%    99%  $1')
     .split('\n')
     .filter((line) => line !== '');
   const more = lines.length > SHOWN.most ? lines.length - SHOWN.lines : 0;

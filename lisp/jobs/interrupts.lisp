@@ -11,9 +11,18 @@
   ('heap'), the server had to terminate the thread ('terminated'), or the thread ended for another
   reason ('ended').")
 
+(define-shape work-left ()
+  "What the agent has still to do before it can answer calls of this kind. What it has done is kept
+  for the next of them."
+  (what (member "names" "files")
+   "The agent reads the code of the definitions that the image has ('names'), or reads loaded files
+    again ('files').")
+  (count integer "How many of them are left."))
+
 (define-shape interrupted-member ()
   "The agent's report on an interrupted call."
   (reason reason) (frames (list frame) :optional)
+  (left work-left :optional)
   (cut-short boolean :optional
    "True when the cleanup forms of the call did not run to their end.")
   (collected-milliseconds integer :optional
@@ -27,6 +36,16 @@ it is 0."
   (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
     (and (plusp milliseconds) milliseconds)))
 
+(defvar *work-left* nil
+  "NIL or, while this thread does work that a later call can continue, a function without
+parameters. It returns two values: what is still to be read, the string \"names\" or \"files\", and
+how many of them. It returns NIL if nothing is left.")
+
+(defun work-left-data ()
+  "Return a JSON object of shape WORK-LEFT for the work of this thread, or NIL."
+  (multiple-value-bind (what count) (and *work-left* (funcall *work-left*))
+    (and what (object "what" what "count" count))))
+
 (defun interruption (job reason)
   "Return a plist of answer members for an interrupt of JOB: REASON, a text, and the state in which
 the interrupt found JOB. If the program has called EXIT, return only a member that says so, because
@@ -38,6 +57,7 @@ the exit continues."
                                   "notBegun" (json-boolean (not (job-begun job)))
                                   "cutShort" (> (job-throws job) 1)
                                   "collectedMilliseconds" (job-collected job)
+                                  "left" (work-left-data)
                                   "frames" (job-frames job)))))
 
 (defun end-job (job)
@@ -79,6 +99,8 @@ thread of JOB calls this. Printing the frames runs user code, which may never en
 interrupt records only the names of functions. If JOB is not interruptible yet, only record REASON."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
+               ;; These frames are only those of the agent, and the answer says what is left.
+               ((and (work-left-data) (not (program-running-p))))
                ((job-looking job) (setf (job-frames job) (names-data)))
                (t (looking (job)
                     (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))))

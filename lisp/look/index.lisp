@@ -1,16 +1,16 @@
-;;;; Builds the index of uses when a request first needs it. Later requests add the code and names
-;;;; that the hooks in loads.lisp have recorded in **NEWS** since then. **NEWS** is T if there was
-;;;; too much to record. CURRENT-INDEX does both. USE-INDEX and NOTE-USER are defined in uses.lisp;
-;;;; USER, with its kinds such as :LOOSE, and MAP-REACHED in users.lisp; ROOT-OF in
-;;;; function-names.lisp.
+;;;; Builds the index of uses when a request first needs it. If an interrupt ends that request, the
+;;;; next one continues. Later requests add the code and names that the hooks in loads.lisp have
+;;;; recorded in **NEWS** since the index was begun. **NEWS** is T if there was too much to record.
+;;;; CURRENT-INDEX does all this. USE-INDEX and NOTE-USER are defined in uses.lisp; USER, with its
+;;;; kinds such as :LOOSE, and MAP-REACHED in users.lisp; ROOT-OF in function-names.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 
-(declaim (notinline updated-index))
+(declaim (notinline updated-index add-pending))
 
 (defmacro with-index-changing ((index) &body body)
   "Evaluate BODY, which changes INDEX, without interrupts. Meanwhile **INDEX** is NIL. It stays NIL
-after a failure, since INDEX may then be incomplete."
+after a failure, since INDEX may then be inconsistent."
   `(sb-sys:without-interrupts
      (setf **index** nil)
      ,@body
@@ -19,17 +19,29 @@ after a failure, since INDEX may then be incomplete."
 (defun current-index ()
   "Return the up-to-date index from UPDATED-INDEX. Clear the unused stack, since the garbage
 collector would mistake words left there for references to code."
-  (prog1 (updated-index) (scrub-stack)))
+  (prog1 (let ((*work-left* #'names-left)) (updated-index)) (scrub-stack)))
+
+(defun names-left ()
+  "Return two values for *WORK-LEFT*: \"names\", and the number of elements that are still to be
+added to **INDEX**. Return NIL if **INDEX** is complete."
+  (let ((index **index**))
+    (and index
+         (null (use-index-sorted index))
+         (values "names" (length (use-index-pending index))))))
 
 (defun updated-index ()
-  "Bring the index of uses in **INDEX** up to date, and return it. The caller must hold
-**INDEX-LOCK**."
+  "Complete the index of uses in **INDEX**, bring it up to date, and return it. The caller must hold
+**INDEX-LOCK**. An interrupt can end this function after each name, and a later call continues
+there."
+  (when (stale-p **index**)
+    (setf **index** nil)
+    (sb-sys:without-interrupts (setf **index** (begun-index))))
   (let ((index **index**))
-    (cond ((stale-p index)
-           (setf **index** nil
-                 **index** (new-index)))
-          ((consp **news**) (with-index-changing (index) (add-news index))))
-    **index**))
+    (loop until (use-index-sorted index)
+          do (with-index-changing (index)
+               (if (use-index-pending index) (add-pending index) (finish-index index))))
+    (when (consp **news**) (with-index-changing (index) (add-news index)))
+    index))
 
 (defun stale-p (index)
   "Return true if INDEX is NIL or must be built again. INDEX must be built again if the hooks have
@@ -38,7 +50,8 @@ was built."
   (or (null index)
       (and (eq t **news**)
            (or (all-recorded-p) (null next-serial) (/= next-serial (use-index-serial index))))
-      (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
+      (and (use-index-sorted index)
+           (> (length (use-index-users index)) (* 2 (use-index-sorted index))))
       (loop for (package . name) in (use-index-packages index)
               thereis (not (eq name (package-name package))))))
 
@@ -48,37 +61,44 @@ was built."
 
 ;;; Building the index
 
-(defun new-index ()
-  "Return a new index of the whole image. If other threads define code and names meanwhile, the
-hooks add these to **NEWS**."
+(defun begun-index ()
+  "Return a new index in which all functions of the image are pending. If code and names are defined
+before it is complete, the hooks add these to **NEWS**."
   (setf **news-count** 0
         **news** (if (all-recorded-p) '() t))
-  (let ((index (make-use-index)))
+  (let ((index (make-use-index)) (names '()) (loose '()))
     (setf (use-index-serial index) next-serial)
-    (add-users index (sort (all-users index) #'user-before-p))
-    (note-packages index)
-    (trim-uses index)
+    (map-global-names (lambda (name) (when (defined-name-p name) (push name names))))
+    (map-code (lambda (code) (setf loose (nconc (loose-users code) loose))))
+    (setf names (sort names #'name-before-p)
+          (use-index-packages index) (packages-of names)
+          (use-index-pending index) (nconc names loose))
     index))
 
-(defun all-users (index)
-  "Return a list of new USER structures for all functions in the image. INDEX is a new, empty
-index."
-  (let ((users '()))
-    (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
-    (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
-    users))
-
-(defun note-packages (index)
-  "Record in INDEX that all its users are sorted, and record the current names of their packages.
-The order is no longer right once one of these packages has been renamed."
+(defun packages-of (names)
+  "Return a list of (PACKAGE . NAME) pairs for the home packages of the symbols in NAMES. The order
+of NAMES is no longer right once one of these packages has been renamed."
   (let ((known (make-hash-table :test 'eq)))
-    (loop for user across (use-index-users index)
-          for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
-          when package do (setf (gethash package known) (package-name package)))
-    (setf (use-index-sorted index) (length (use-index-users index))
-          (use-index-packages index)
-          (loop for package being the hash-keys of known using (hash-value name)
-                collect (cons package name)))))
+    (dolist (name names)
+      (let ((package (symbol-package (name-symbol name))))
+        (setf (gethash package known) (package-name package))))
+    (loop for package being the hash-keys of known using (hash-value name)
+          collect (cons package name))))
+
+(defun defined-name-p (name)
+  "Return true if NAME is a function name, and its symbol has a home package. MAP-REACHED visits no
+function by another name."
+  (and (plain-name-p name) (symbol-package (name-symbol name))))
+
+(defun add-pending (index)
+  "Add the first pending element of INDEX to its users."
+  (let ((next (pop (use-index-pending index))))
+    (add-users index (if (user-p next) (list next) (users-by-name index next :any t)))))
+
+(defun finish-index (index)
+  "Record that INDEX is complete, and that all its users are sorted."
+  (trim-uses index)
+  (setf (use-index-sorted index) (length (use-index-users index))))
 
 (defun trim-uses (index)
   "Replace the vectors of uses in INDEX by vectors without unused elements, to save memory."
@@ -132,12 +152,14 @@ definitions of these names."
 
 ;;; Finding functions that are not in the index yet
 
-(defun users-by-name (index name)
+(defun users-by-name (index name &key any)
   "Return a list of new USER structures for the functions that are definitions of NAME and that
-INDEX does not have yet."
+INDEX does not have yet, or for all its definitions if ANY is true. INDEX notes whole code objects,
+and one can have the functions of several names."
   (let ((users '()))
     (map-reached (lambda (kind function)
-                   (when (or (not (noted-p index (function-code function)))
+                   (when (or any
+                             (not (noted-p index (function-code function)))
                              (and (eq kind :function)
                                   (other-name-p name function)
                                   (not (eq function (gethash name (use-index-others index))))))

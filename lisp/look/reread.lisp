@@ -29,9 +29,14 @@ current one.")
 
 (defun read-new-texts ()
   "Find the names used by the top-level forms that were evaluated or loaded since the last call of
-this function."
+this function. An interrupt can end this function after each form or file, and a later call
+continues there."
   (dolist (top-form (unread-definers)) (read-definer top-form))
-  (mapc #'read-again (unread-loads)))
+  (let* ((unread (unread-loads))
+         (*work-left* (lambda () (and unread (values "files" (length unread))))))
+    (loop while unread
+          do (read-again (first unread))
+             (pop unread))))
 
 (defun unread-loads ()
   "Return a list of the FILE-LOAD structures whose files were not read again yet."
@@ -43,8 +48,16 @@ this function."
 
 (defun read-again (load)
   "Read the file of LOAD, a FILE-LOAD structure, again, and record the names that its forms use. If
-reading ends early, record the reason. Do not read the file again for the same LOAD."
-  (setf (file-load-state load) "it was interrupted")
+reading ends early, record the reason. Do not read the file again for the same LOAD, except after an
+interrupt, as READING-AGAIN says."
+  (let ((interrupted "it was interrupted"))
+    (setf (file-load-state load) interrupted)
+    (reading-again ((when (eq interrupted (file-load-state load))
+                      (setf (file-load-state load) :unread)))
+      (read-into load))))
+
+(defun read-into (load)
+  "Read the file of LOAD, a FILE-LOAD structure, and record the result in LOAD."
   (let ((file (translated (file-load-name load))) (created (file-load-created load)) (forms '()))
     (without-traces
       (multiple-value-bind (problem read)
@@ -52,13 +65,14 @@ reading ends early, record the reason. Do not read the file again for the same L
                           (let ((found (uses-of-parts parts)))
                             (when found (push (make-top-form load number :uses found) forms))))
                         file created)
-        (setf (file-load-forms load) forms
-              (file-load-read load) read
-              (file-load-state load)
-              (cond (problem)
-                    ((and created (not (eql read created))) "it changed since it was loaded")
-                    (t t)))))
-    (mapc #'note-top-form forms)))
+        (sb-sys:without-interrupts
+          (mapc #'note-top-form forms)
+          (setf (file-load-forms load) forms
+                (file-load-read load) read
+                (file-load-state load)
+                (cond (problem)
+                      ((and created (not (eql read created))) "it changed since it was loaded")
+                      (t t))))))))
 
 (defun read-version (visit file created)
   "Call the function VISIT with two arguments for each top-level form of FILE, a native name: the

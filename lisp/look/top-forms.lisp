@@ -153,6 +153,27 @@ recorded yet."
             when (top-form-form top-form) do (push top-form unread)))
     (nreverse unread)))
 
+(defvar *began* nil "The internal real time at which this thread began to answer a request.")
+
+(defun throws ()
+  "Return how often the job of this thread was interrupted."
+  (if *job* (job-throws *job*) 0))
+
+(defun most-of-time-p (start)
+  "Return true if most of the time since *BEGAN* has passed since START, an internal real time."
+  (let ((now (get-internal-real-time)))
+    (> (* 2 (- now start)) (- now *began*))))
+
+(defmacro reading-again ((again) &body body)
+  "Evaluate BODY, which reads forms again and runs macros of the program. If an interrupt ends BODY,
+evaluate AGAIN, so that the next request reads these forms. But if BODY has taken most of the time
+since *BEGAN*, it could keep the next request from an answer too."
+  (let ((start (gensym)) (throws (gensym)))
+    `(let ((,start (get-internal-real-time)) (,throws (throws)))
+       (unwind-protect (progn ,@body)
+         (unless (or (= ,throws (throws)) (most-of-time-p ,start))
+           ,again)))))
+
 (defun read-definer (top-form)
   "TOP-FORM is from UNREAD-DEFINERS. Record the names that its form uses, and remove the form from
 TOP-FORM. If the form is no definition, remove TOP-FORM from **DEFINERS**. The form is a definition
@@ -160,13 +181,18 @@ if its operator is in *DEFINERS-OF-FUNCTIONS*, if its expansion has the name of 
 data, or if it uses names and the name of TOP-FORM is a string."
   (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
          (name (top-form-name top-form)) (package (top-form-package top-form))
-         (*package* (if (package-name package) package *package*)))
+         (*package* (if (package-name package) package *package*)) (read nil))
     (when form
-      (let* ((uses (without-traces (uses-of-parts (parts-of-form form))))
-             (defined (and uses (member name (form-uses-data uses) :test #'equal))))
-        (cond ((or defined (member (first key) *definers-of-functions*) (and uses (stringp name)))
-               (when uses
-                 (setf (top-form-part top-form) (part-run form)
-                       (top-form-uses top-form) uses)
-                 (note-top-form top-form)))
-              ((eq top-form (gethash key **definers**)) (remhash key **definers**)))))))
+      (reading-again ((unless read (setf (top-form-form top-form) form)))
+        (let* ((uses (without-traces (uses-of-parts (parts-of-form form))))
+               (defined (and uses (member name (form-uses-data uses) :test #'equal))))
+          (sb-sys:without-interrupts
+            (setf read t)
+            (cond ((or defined
+                       (member (first key) *definers-of-functions*)
+                       (and uses (stringp name)))
+                   (when uses
+                     (setf (top-form-part top-form) (part-run form)
+                           (top-form-uses top-form) uses)
+                     (note-top-form top-form)))
+                  ((eq top-form (gethash key **definers**)) (remhash key **definers**)))))))))

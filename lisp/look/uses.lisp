@@ -27,23 +27,29 @@ uses, each an integer that combines a user and a kind, ordered by user."
 
 (defstruct (use-index (:constructor make-use-index ()))
   "The index of uses of names.
+PENDING: a list of what is still to be added while the index is being built: function names, then
+USER structures of kind :LOOSE.
 USERS: a vector of all USER structures. The first SORTED of them are sorted by name and package.
+SORTED is NIL until the index is complete.
 PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had when USERS was sorted.
 USES: a hash table from a name to its uses: one use as an integer, or a vector of type USES.
 FILES: a set of the names of source files, as the keys of a hash table.
 NOTED: a bit vector with a 1 at the serial number of each code object in the index.
 OTHERS: a hash table from a name to its function, only for functions with another name in the debug
 name.
-SERIAL: the serial number that the next code object was to get when the index was made.
+SERIAL: the serial number that the next code object was to get when the index was begun.
 UNREACHED: a list of weak pointers to newer code objects that no name had as its definition yet, as
 while a definition is being made."
-  (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '())
+  (pending '())
+  (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted nil) (packages '())
   (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit))
   (others (make-hash-table :test 'equal))
   (serial 0) (unreached '()))
 
-(sb-ext:defglobal **index** nil "The USE-INDEX, or NIL if it must be built at the next request.")
+(sb-ext:defglobal **index** nil
+  "The USE-INDEX, complete or not, or NIL if it must be begun at the next request. Only
+CURRENT-INDEX returns a complete one.")
 
 (sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index")
   "A lock that a thread holds while it uses **INDEX**.")

@@ -21,7 +21,7 @@ docs/develop/contracts.md)."
 holds the lock of the index. First read again the files that were loaded since the last use of this
 macro. This thread does not hold the lock while it reads these files, since reading runs macros of
 the program."
-  `(progn
+  `(let ((*began* (get-internal-real-time)))
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
     (sb-thread:with-mutex (**index-lock**)

@@ -16,6 +16,7 @@ export function endingText(ending: Ending, places?: Places): string {
         interruptionText(ending) +
           collectedText(ending) +
           (ending.cutShort ? ' Its cleanup forms did not end in time and were cut short.' : ''),
+        leftText(ending),
         framesText('It was at:', ending, places),
       ]);
     case 'aborted':
@@ -74,6 +75,17 @@ function interruptionText(interruption: Interruption): string {
     case 'terminated':
       return `Its thread was ended after ${after} because it did not react to being interrupted; ${kept}.`;
   }
+}
+
+/** Returns sentences about the work that the image must still do before it can answer; undefined when the ending reports
+ * none, or when no call can continue it. */
+function leftText({ left, reason, fresh }: Interruption): string | undefined {
+  if (left === undefined || fresh || reason === 'ending') return undefined;
+  const work =
+    left.what === 'names'
+      ? 'The image was reading which code uses which names'
+      : 'The image was reading loaded files again, for the names that their top-level forms use';
+  return `${work} (${left.what} left: ${left.count}). Call again: the next call goes on there.`;
 }
 
 /** Garbage collection is mentioned when it took more than this share of the time of the call. */

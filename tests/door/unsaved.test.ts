@@ -236,6 +236,27 @@ describe('a tool that reads the disk', () => {
   });
 
   test.each([
+    ['who_calls', { sites: true }],
+    ['who_references', { sites: true }],
+    ['impact_of_change', {}],
+  ])('and names places in it says so, also when it finds none: %s', async (tool, args) => {
+    const { session, root, editor } = await start();
+    const uses = (name: string) =>
+      `(defvar *${name}* 1)\n(defun of-${name} () *${name}*)\n(defun ${name} () (of-${name}))\n`;
+    editor.texts.set(root.put('noted.lisp', uses('noted')), '');
+    root.put('saved.lisp', uses('saved'));
+    for (const path of ['noted.lisp', 'saved.lisp']) await session.call('load_file', { path });
+    const used = (name: string) => (tool === 'who_references' ? `*${name}*` : `of-${name}`);
+    const notices = async (name: string) =>
+      (await inTime(() => session.call(tool, { name, ...args }))).notices;
+    expect(await notices(used('noted'))).toEqual([note('noted.lisp')]);
+    expect(await notices(used('saved'))).toEqual([]);
+    expect(await notices('used-by-nothing')).toEqual([note('noted.lisp')]);
+    editor.texts.clear();
+    expect(await notices(used('noted'))).toEqual([]);
+  });
+
+  test.each([
     ['load_system', { system: 'unsaved' }],
     ['run_tests', {}],
     ['compare_image', { system: 'unsaved' }],

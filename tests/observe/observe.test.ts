@@ -366,7 +366,7 @@ describe('profiles', () => {
     expect(text).toMatch(
       /^\d[\d,]* runs? of N(?: by the clock \(CPU N: it waited, or other processes had the CPU\))? and .* each\.(?: The first run, .* took N\.)? \d+ samples of CPU time\.\n {3}self {2}total\n/,
     );
-    expect(text).toMatch(/ \d+\.\d% +\d+\.\d% {2}WORK {2}app\.lisp:\d+:1 {2}< MIDDLE/);
+    expect(text).toMatch(/ \d+% +\d+% {2}WORK {2}app\.lisp:\d+:1 {2}< MIDDLE/);
     expect(text).not.toContain('LIVE-LISP');
     expect(text.length).toBeLessThan(1600);
   });
@@ -429,7 +429,7 @@ describe('profiles', () => {
   test('of memory', async () => {
     const text = await observe({ form: '(length (make-lists 20000))', mode: 'alloc', seconds: 1 });
     expect(text).toMatch(/samples of allocation\.\n {3}self {2}total\n.* (MAKE-LISTS|MAKE-LIST) /);
-    expect(text).not.toMatch(/Note:| 0\.0% +0\.0%/);
+    expect(text).not.toMatch(/Note:| 0(?:\.0)?% +0(?:\.0)?%/);
   });
 
   test('of which the first run took another time than the others', async () => {
@@ -457,8 +457,7 @@ describe('profiles', () => {
     expect(value).toMatch(/\[\.\.\. cut here; it has 400 characters \.\.\.\]/);
     expect(value.length).toBeLessThan(160);
     // Not every SBCL knows the names of functions in C.
-    const [, slept] =
-      /(\d+)\.\d% +\d+\.\d% {2}(?:\S*sleep|foreign code {2}< SB-UNIX::NANOSLEEP)/.exec(text) ?? [];
+    const [, slept] = /(\d+)% +\d+% {2}(?:\S*sleep|foreign code {2}< SB-UNIX::NANOSLEEP)/.exec(text) ?? [];
     expect(Number(slept)).toBeGreaterThan(80);
     expect(await observe({ form: '(sleep 0.05)', mode: 'cpu', seconds: 0.2 })).toContain(
       'it took too little CPU; mode time shows where it waits.',

@@ -163,10 +163,21 @@ export interface JobAnswer {
  *  server had to terminate the thread ('terminated'), or the thread ended for another reason ('ended'). */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
 
+/** What the agent has still to do before it can answer calls of this kind. What it has done is kept for
+ *  the next of them. */
+export interface WorkLeft {
+  /** The agent reads the code of the definitions that the image has ('names'), or reads loaded files again
+   *  ('files'). */
+  what: 'names' | 'files';
+  /** How many of them are left. */
+  count: number;
+}
+
 /** The agent's report on an interrupted call. */
 export interface InterruptedMember {
   reason: Reason;
   frames?: Frame[];
+  left?: WorkLeft;
   /** True when the cleanup forms of the call did not run to their end. */
   cutShort?: boolean;
   /** Milliseconds of garbage collection while the call ran. */

@@ -129,12 +129,18 @@ function cpuText(milliseconds: number, cpu: number, runs: number): string {
 
 function spotText(spot: Spot, places: Places, octets: number | undefined): string {
   const { name, self, total, place, caller, callerPart } = spot;
-  const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
   const at = place === undefined ? '' : `  ${places.locate(place, { name })}`;
   const part = callerPart === undefined ? '' : ` ${callerPart}%`;
   // A function that uses no time itself is listed only because it calls others. Its caller is not shown, because the
   // next row usually has the caller.
   const by = caller === undefined || self === 0 ? '' : `  < ${caller}${part}`;
   const bytes = octets === undefined || self === 0 ? '' : `  ${sizeText((octets * self) / 100)}`;
-  return ` ${percent(self)} ${percent(total)}  ${name}${at}${bytes}${by}`;
+  return ` ${percentText(self)} ${percentText(total)}  ${name}${at}${bytes}${by}`;
+}
+
+/** Returns PERCENT as text, six characters wide. It has a decimal only below 1: a profile of some hundred samples is no
+ * more precise. */
+function percentText(percent: number): string {
+  const digits = percent > 0 && percent < 1 ? 1 : 0;
+  return `${percent.toFixed(digits)}%`.padStart(6);
 }
