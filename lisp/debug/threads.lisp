@@ -3,15 +3,37 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *look-seconds* 1
-  "The number of seconds for which a request waits until threads have called a function.")
+  "The number of seconds for which a request waits until threads have called a function. The time in
+which a thread waits for a CPU does not count.")
+
+(defparameter *starved-seconds* 15
+  "The maximum number of seconds of waiting for a CPU that do not count.")
+
+(defun starved-milliseconds (thread)
+  "Return the number of milliseconds for which THREAD has waited for a CPU, or 0 if it is unknown."
+  (or (nth-value 1 (spent thread)) 0))
+
+(defun seconds-left (answers begun starved)
+  "Return the number of seconds for which a request still waits for threads to call a function.
+ANSWERS is a list of lists (THREAD VALUE), or (THREAD) for a thread that has not called it yet. The
+request began at the internal real time BEGUN. STARVED is a list of the numbers of milliseconds for
+which each thread had waited for a CPU by then."
+  (let ((passed (/ (- (get-internal-real-time) begun) internal-time-units-per-second)))
+    (reduce #'max
+            (loop for (thread . value) in answers
+                  for before in starved
+                  unless value
+                    collect (let ((seconds (/ (- (starved-milliseconds thread) before) 1000)))
+                              (- (+ *look-seconds* (min seconds *starved-seconds*)) passed)))
+            :initial-value 0)))
 
 (defun asked-threads (threads function)
   "Interrupt each thread in the list THREADS to call FUNCTION, which has no parameters. Return two
 values: an alist from threads to the values of FUNCTION, and a list of the threads that have not
 returned a value within *LOOK-SECONDS*."
   (let ((answered (sb-thread:make-semaphore :name "live-lisp look"))
-        (deadline (+ (get-internal-real-time)
-                     (* *look-seconds* internal-time-units-per-second)))
+        (begun (get-internal-real-time))
+        (starved (mapcar #'starved-milliseconds threads))
         (answers (mapcar #'list threads)))
     (dolist (answer answers)
       (let ((answer answer))
@@ -23,9 +45,12 @@ returned a value within *LOOK-SECONDS*."
                (setf (rest answer) (list (nil-if-unknown (funcall function)))))
              (sb-thread:signal-semaphore answered))))))
     (loop repeat (length answers)
-          while (sb-thread:wait-on-semaphore
-                 answered :timeout (max 0 (/ (- deadline (get-internal-real-time))
-                                             internal-time-units-per-second))))
+          while (loop for left = (seconds-left answers begun starved)
+                      ;; A timeout of 0 is an error in some SBCLs.
+                      thereis (if (plusp left)
+                                  (sb-thread:wait-on-semaphore answered :timeout left)
+                                  (sb-thread:try-semaphore answered))
+                      while (plusp left)))
     (values (loop for (thread . value) in answers
                   when value collect (cons thread (first value)))
             (mapcar #'first (remove-if #'rest answers)))))

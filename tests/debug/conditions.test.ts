@@ -1,6 +1,7 @@
 // Conditions: each becomes an answer that says what happened, and the image lives.
 
 import { afterEach, describe, expect, test } from 'vitest';
+import { until } from '../server/processes.ts';
 import { sharedSession } from '../shared.ts';
 
 const session = sharedSession({}, '(defvar *before* :kept)');
@@ -10,7 +11,7 @@ afterEach(async () => {
 });
 
 async function failure(form: string): Promise<string> {
-  const { text, isError } = await session.call('eval_form', { form, timeout: 10 });
+  const { text, isError } = await session.call('eval_form', { form, timeout: 60 });
   expect(isError).toBe(true);
   return text;
 }
@@ -221,11 +222,12 @@ describe('half way', () => {
     await session.eval('1');
     expect(await session.text('get_last_error')).toMatch(/^Error: second\n/);
     expect(await session.text('get_last_error', { index: 1 })).toMatch(/^Error: first\n/);
-    const { text } = await session.call('eval_form', {
-      form: '(unwind-protect (loop) (error "after the limit"))',
-      timeout: 0.3,
-    });
-    expect(text).toMatch(/^Error: after the limit\n/);
+    await session.eval('(defvar *begun* nil)');
+    const form = '(unwind-protect (progn (setf *begun* t) (loop)) (error "after the interrupt"))';
+    const loops = session.call('eval_form', { form });
+    await until('the loop', 10_000, async () => (await session.eval('*begun*')) === 'T');
+    await session.call('interrupt');
+    expect((await loops).text).toMatch(/^Error: after the interrupt\n/);
   });
 
   test('a debugger hook of the program is asked first', async () => {

@@ -1,6 +1,7 @@
 // get_last_error: the error as it was when it happened, whatever printing its values would do.
 
 import { describe, expect, test } from 'vitest';
+import { until } from '../server/processes.ts';
 import { sharedSession } from '../shared.ts';
 
 const session = sharedSession();
@@ -58,9 +59,12 @@ describe('locals', () => {
 
   test('whose print methods never end or fail show their slots, and cost no time', async () => {
     await session.eval(
-      '(defclass bad () ((id :initform 7))) (defmethod print-object ((b bad) s) (loop)) (defun takes (&optional (b (make-instance (quote bad)))) (cerror "c" "bad") b)',
+      '(defclass bad () ((id :initform 7))) (defvar *shown* nil) (defmethod print-object ((b bad) s) (setf *shown* t) (loop)) (defun takes (&optional (b (make-instance (quote bad)))) (cerror "c" "bad") b)',
     );
-    await session.call('eval_form', { form: '(takes)', timeout: 0.5 });
+    const takes = session.call('eval_form', { form: '(takes)' });
+    await until('the print method', 10_000, async () => (await session.eval('*shown*')) === 'T');
+    await session.call('interrupt');
+    await takes;
     expect(await last()).toContain('B = #<COMMON-LISP-USER::BAD ID 7>');
   });
 
@@ -110,12 +114,12 @@ test('conditions, classes and threads among the locals tell what they are; a fra
     'X = (#<COMMON-LISP-USER::ODD A 1 B 2> #<SIMPLE-ERROR FORMAT-CONTROL "t ~a" FORMAT-ARGUMENTS (1)> #<STANDARD-CLASS COMMON-LISP-USER::K> #<SB-THREAD:THREAD "live-lisp evaluate">)',
   );
   await session.eval(
-    "(defvar *once* t) (defclass slow () ()) (defun goes-on (x) (loop while x do (sleep 0.01))) (defmethod print-object ((o slow) s) (when (shiftf *once* nil) (goes-on '(a (b)))))",
+    "(defvar *once* t) (defclass slow () ()) (defun goes-on (x) (setf *once* :begun) (loop while x do (sleep 0.01))) (defmethod print-object ((o slow) s) (when (shiftf *once* nil) (goes-on '(a (b)))))",
   );
-  const { text } = await session.call('eval_form', {
-    form: "(list (list (list (make-instance 'slow))))",
-    timeout: 0.5,
-  });
+  const printing = session.call('eval_form', { form: "(list (list (list (make-instance 'slow))))" });
+  await until('the print method', 10_000, async () => (await session.eval('*once*')) === ':BEGUN');
+  await session.call('interrupt');
+  const { text } = await printing;
   expect(text).toContain('(COMMON-LISP-USER::GOES-ON (COMMON-LISP-USER::A (COMMON-LISP-USER::B)))');
 });
 

@@ -18,9 +18,16 @@ const PROGRAM = `(defpackage :app (:use :cl))
 (defgeneric handle (x))
 (defun visit (user) (make-instance 'visit :user user))
 (defvar *go* t)
-(defun serve (visit) (loop while *go* do (sleep 0.01)) (slot-value visit 'user))
-(defun start (name function) (sb-thread:make-thread function :name name))
-(defun churn () (loop while *go* for list = (loop for i below 500 collect (make-box :content (list i (make-string 50))))
+(defvar *threads* '())
+(defvar *begun* (sb-thread:make-semaphore))
+(defun await-end () (sb-thread:signal-semaphore *begun*) (loop while *go* do (sleep 0.01)))
+(defun serve (visit) (await-end) (slot-value visit 'user))
+(defun start (name function)
+  (push (sb-thread:make-thread function :name name) *threads*)
+  (sb-thread:wait-on-semaphore *begun*))
+(defun end-threads () (setf *go* nil) (mapc #'sb-thread:join-thread *threads*) (setf *threads* '() *go* t))
+(defun churn () (sb-thread:signal-semaphore *begun*)
+                (loop while *go* for list = (loop for i below 500 collect (make-box :content (list i (make-string 50))))
                       do (setf (gethash (random 100) *cache*) list)))
 `;
 
@@ -70,13 +77,11 @@ describe('an object is held by', () => {
 
   test('the stack of a thread, and a special variable that a thread has bound', async () => {
     await session.eval('(start "server" (let ((user :stack)) (lambda () (serve (visit user)))))');
-    await session.eval(
-      '(start "binder" (lambda () (let ((*bound* (visit :bound))) (loop while *go* do (sleep 0.01)))))',
-    );
+    await session.eval('(start "binder" (lambda () (let ((*bound* (visit :bound))) (await-end))))');
     const text = await holders("(find-class 'visit)", { limit: 20 });
     expect(text).toContain('stack in thread server = #<APP::VISIT USER :STACK NEXT NIL>');
     expect(text).toContain('binding of APP::*BOUND* in thread binder = #<APP::VISIT USER :BOUND NEXT NIL>');
-    await session.eval('(progn (setf *go* nil) (sleep 0.1) (setf *go* t))');
+    await session.eval('(end-threads)');
   });
 
   test('an element of an array, a shared slot of a class, and a property list', async () => {
@@ -155,12 +160,15 @@ test('what only SBCL leads to is said to be so', async () => {
 
 test('a thread that nothing may interrupt is named', async () => {
   await session.eval(
-    '(progn (start "deaf" (lambda () (sb-sys:without-interrupts (loop while *go* do (sb-thread:thread-yield))))) nil)',
+    '(progn (start "deaf" (lambda () (sb-sys:without-interrupts (sb-thread:signal-semaphore *begun*) (loop while *go* do (sb-thread:thread-yield))))) nil)',
   );
-  expect(await holders('(visit :a)')).toContain(
-    'Note: These threads did not tell what is on their stacks: deaf. They are in foreign code, or nothing may interrupt them.',
-  );
-  await session.eval('(progn (setf *go* nil) (sleep 0.1) (setf *go* t))');
+  const silent =
+    'Note: These threads did not tell what is on their stacks: deaf. They are in foreign code, or nothing may interrupt them.';
+  expect(await holders('(visit :a)')).toContain(silent);
+  await session.eval('(defvar *seconds* (shiftf live-lisp.debug::*look-seconds* 0))');
+  expect(await holders('(visit :a)')).toContain(silent);
+  await session.eval('(setf live-lisp.debug::*look-seconds* *seconds*)');
+  await session.eval('(end-threads)');
 });
 
 test('long lists, and threads that allocate meanwhile, are no hindrance', async () => {
@@ -170,7 +178,7 @@ test('long lists, and threads that allocate meanwhile, are no hindrance', async 
   expect(await holders("(find-class 'visit)")).toContain(
     '  element 200000 = #<APP::VISIT USER :END NEXT NIL>',
   );
-  await session.eval('(setf *go* nil *both* nil)');
+  await session.eval('(progn (end-threads) (setf *both* nil))');
 });
 
 test('a search among very many objects ends, and says so', async () => {

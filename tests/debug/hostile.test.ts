@@ -1,19 +1,20 @@
 // Held errors and hostile code: printers and restarts that fail, threads that are ended, many that are held, an image
 // that is lost. A short --hold shows that nothing stays.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { sharedSession } from '../shared.ts';
 
 const session = sharedSession(
-  { args: ['--hold', '4'] },
+  {},
   '(defclass bad () ()) (defmethod print-object ((b bad) s) (error "No print.")) (defclass slow () ()) (defmethod print-object ((b slow) s) (loop)) (defun takes (b) (error "Bad ~a." (type-of b)) b)',
 );
 
 const debug = (args: Record<string, unknown> = {}) => session.text('debug', args);
 
-async function hold(form: string, more: Record<string, unknown> = {}): Promise<number> {
-  const text = await session.eval(form, { on_error: 'hold', ...more });
+async function hold(form: string, by: Session = session): Promise<number> {
+  const text = await by.eval(form, { on_error: 'hold' });
   const [, number] = /^Held as error (\d+)/m.exec(text) ?? [];
   if (number === undefined) throw new Error(`Nothing was held: ${text}`);
   return Number(number);
@@ -77,21 +78,27 @@ test('a thread that is ended takes its error with it', async () => {
 });
 
 test('ten are held, and the next says why it is not', async () => {
-  for (let count = 0; count < 10; count++) await hold('(error "No.")');
+  const errors: number[] = [];
+  for (let count = 0; count < 10; count++) errors.push(await hold('(error "No.")'));
   expect(await session.eval('(error "No.")', { on_error: 'hold' })).toMatch(
     /^Error: No\.\n[\s\S]*Note: the error was not held, because 10 errors are held already: \d/,
   );
+  for (const error of errors) await debug({ error, end: true });
 });
 
-test('nothing is held longer than its time', async () => {
-  await until('the end of all', 20_000, async () =>
-    (await debug()).startsWith('This session holds no error.'),
-  );
-  const error = await hold('(takes 1)');
-  await until('its time', 20_000, async () => (await debug()).startsWith('This session holds no error.'));
-  expect(await debug({ error, eval: '1' })).toBe(
-    `Error ${error} is not held: its time was over, so its call was ended. This session holds no error.`,
-  );
+describe('with a short --hold', () => {
+  const hurried = sharedSession({ args: ['--hold', '1'] });
+
+  test('nothing is held longer than its time', async () => {
+    let error = 0;
+    for (let count = 0; count < 10; count++) error = await hold('(error "No.")', hurried);
+    await until('the end of all', 20_000, async () =>
+      (await hurried.text('debug')).startsWith('This session holds no error.'),
+    );
+    expect(await hurried.text('debug', { error, eval: '1' })).toBe(
+      `Error ${error} is not held: its time was over, so its call was ended. This session holds no error.`,
+    );
+  });
 });
 
 test('what has no room or no interrupts is not held, and says so', async () => {

@@ -49,7 +49,7 @@ describe('definitions by evaluations stay', () => {
     const slow = goOn();
     const { notices } = await waiting;
     expect(notices[0]).toMatch(
-      /^Note: the call waited \d\.\d s, because forms are compiled one call at a time\.$/,
+      /^Note: the call waited \d+\.\d s, because forms are compiled one call at a time\.$/,
     );
     expect(await session.eval('(defun bar (x) (* x 3)) (bar 2)')).toBe('[1] BAR\n[2] 6');
     await slow;

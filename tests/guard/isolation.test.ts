@@ -105,7 +105,8 @@ test('what a thread writes to the stream of a call that has ended comes with the
 test('ending all threads leaves those alone that answer, and says so', async () => {
   await session.eval('(defvar *still-here* :kept)');
   const text = await session.eval(
-    '(dolist (thread (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (sb-thread:terminate-thread thread))',
+    // The thread of an answered call can end by itself before it is ended.
+    '(dolist (thread (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (handler-case (sb-thread:terminate-thread thread) (sb-thread:interrupt-thread-error () nil)))',
   );
   expect(text.replace(/live-lisp reader|main thread/g, 'X')).toBe(
     'NIL\n\nWarnings (2):\n' +

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LONG } from '../long.ts';
+import { until } from '../server/processes.ts';
 import { type Arena, statusOf } from './arena.ts';
 
 /** What one look at a server and its image found. */
@@ -79,20 +80,24 @@ export async function makeOrdinaryCalls(arena: Arena, count: number, warmUp: num
       wrong.push(`${tool} ${JSON.stringify(args)}: ${text.slice(0, 200)}`);
   };
   for (let n = 0; n < CALLS.length; n++) await make(n);
-  const before = await holdings(arena);
+  const before = await settledHoldings(arena);
   const samples: Sample[] = [];
   for (let n = 0; n < count; n++) {
     if (n % Math.ceil(count / SAMPLES) === 0) samples.push(await sample(arena, n));
     await make(n);
   }
   samples.push(await sample(arena, count));
+  const after = await until('holdings as before', 60_000, async () => {
+    const now = await holdings(arena);
+    return grown(before, now).length === 0 && now;
+  }).catch(() => holdings(arena));
   const warm = samples.filter(({ calls }) => calls >= count * warmUp);
   return {
     calls: count,
     samples,
     ...slopes(warm),
     before,
-    after: await holdings(arena),
+    after,
     wrong,
   };
 }
@@ -128,6 +133,23 @@ export function slope(points: readonly (readonly [number, number])[]): number {
   return (1000 * over) / under;
 }
 
+/** Resolves with the holdings of ARENA once two looks have found the same. */
+async function settledHoldings(arena: Arena): Promise<Holdings> {
+  let last = await holdings(arena);
+  return until('holdings that stay', 60_000, async () => {
+    const before = last;
+    last = await holdings(arena);
+    return grown(before, last).length === 0 && grown(last, before).length === 0 && last;
+  });
+}
+
+/** Returns what of AFTER is more than BEFORE. */
+function grown(before: Holdings, after: Holdings): string[] {
+  return (Object.keys(after) as (keyof Holdings)[])
+    .filter((what) => after[what] > before[what])
+    .map((what) => `${what}: ${before[what]} before, ${after[what]} after`);
+}
+
 async function holdings(arena: Arena): Promise<Holdings> {
   await arena.eval('(sb-ext:gc :full t)');
   // The thread of a call that was answered takes a moment to end.
@@ -149,8 +171,5 @@ export function growth(measured: Flatness, bounds: Partial<Slopes>): string[] {
   const steep = (Object.keys(bounds) as (keyof Slopes)[])
     .filter((which) => measured[which] > (bounds[which] ?? Number.POSITIVE_INFINITY))
     .map((which) => `${which}: ${measured[which].toFixed(1)} kB in 1000 calls, of ${bounds[which]}`);
-  const grown = (Object.keys(after) as (keyof Holdings)[])
-    .filter((what) => after[what] > before[what])
-    .map((what) => `${what}: ${before[what]} before, ${after[what]} after`);
-  return [...wrong, ...steep, ...grown];
+  return [...wrong, ...steep, ...grown(before, after)];
 }

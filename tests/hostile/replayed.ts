@@ -65,7 +65,7 @@ async function suffer(arena: Arena, { form, tool, before, seconds = LIMIT_S }: H
 async function clean(arena: Arena, expected: (met: boolean, what: string) => void): Promise<void> {
   const restarted = await arena.session.call('restart_image', { rebuild: 'none' });
   expected(!restarted.isError, `restart_image: ${restarted.text.slice(0, 300)}`);
-  const { text, isError, notices } = await arena.eval('(list 1 (package-name *package*))', 5);
+  const { text, isError, notices } = await arena.eval('(list 1 (package-name *package*))');
   expected(!isError && text === '(1 "COMMON-LISP-USER")', `a clean image answers ${text.slice(0, 300)}`);
   expected(notices.length === 0, `a clean image told ${notices.join('\n').slice(0, 300)}`);
 }

@@ -5,6 +5,7 @@ import { NO_SYSTEMS } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { randomFrom } from '../random.ts';
 import { SEED } from '../seed.ts';
+import { until } from '../server/processes.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
 
 const PROGRAM = `(defpackage :entered (:use :cl))
@@ -189,7 +190,8 @@ describe('the methods of a call', () => {
       (defgeneric fixed (x) (:method (x) 5))
       (defgeneric many (n) (:method ((n integer)) n)
         (:method :around ((n integer)) (dotimes (i 200 n) (call-next-method))))
-      (defgeneric stuck (x) (:method (x) (loop (sleep 0.01))) (:method :before (x) (list x)))
+      (defvar *stuck* nil)
+      (defgeneric stuck (x) (:method (x) (setf *stuck* t) (loop (sleep 0.01))) (:method :before (x) (list x)))
       (defgeneric gone (x) (:method (x) (list x)) (:method ((x integer)) (list (call-next-method))))
       (defun call-all (n) (down n))`);
   });
@@ -250,10 +252,15 @@ describe('the methods of a call', () => {
   });
 
   test('are recorded for each of two that observe it at once', async () => {
-    const slow = '(progn (sleep 0.3) (down 0) (sleep 0.3))';
+    await session.eval(
+      '(defvar *both* (sb-thread:make-semaphore)) (defvar *called* (sb-thread:make-semaphore))',
+    );
+    const calls =
+      '(progn (sb-thread:wait-on-semaphore *both*) (down 0) (sb-thread:signal-semaphore *called*))';
+    const waits = '(progn (sb-thread:signal-semaphore *both*) (sb-thread:wait-on-semaphore *called*))';
     const texts = await Promise.all([
-      observe({ form: slow, functions: ['down'] }),
-      observe({ seconds: 0.6, functions: ['down', 'call-all'] }),
+      observe({ form: calls, functions: ['down'] }),
+      observe({ form: waits, functions: ['down', 'call-all'] }),
     ]);
     for (const text of texts)
       expect(methodsIn(text)).toEqual(['((N COMMON-LISP::INTEGER)) (N) :AFTER ((N COMMON-LISP::INTEGER))']);
@@ -263,7 +270,10 @@ describe('the methods of a call', () => {
 
 describe('methods are as before', () => {
   test('when the call was ended', async () => {
-    const { text } = await session.call('observe', { form: '(stuck 1)', functions: ['stuck'], timeout: 0.5 });
+    const observed = session.call('observe', { form: '(stuck 1)', functions: ['stuck'] });
+    await until('the method', 10_000, async () => (await session.eval('*stuck*')) === 'T');
+    await session.call('interrupt');
+    const { text } = await observed;
     expect(text).toMatch(/^Error: Interrupted after /);
     expect(text).toContain('methods :BEFORE (X) (X)');
     expect(await left("#'stuck")).toBe('(NIL NIL)');

@@ -41,7 +41,8 @@ const PROGRAM = `(defpackage :app (:use :cl))
 (defun work (n) (let ((sum 0)) (dotimes (i n sum) (setf sum (mod (+ sum (* i i)) 1000003)))))
 (defun middle (n) (1+ (work n)))
 (defun make-lists (n) (let ((all '())) (dotimes (i n all) (push (make-list 20) all))))
-(defvar *go* t) (defun serve () (loop while *go* do (twice 1) (sleep 0.005)))
+(defvar *go* t) (defvar *served* (sb-thread:make-semaphore))
+(defun serve () (loop while *go* do (twice 1) (sb-thread:signal-semaphore *served*) (sleep 0.005)))
 `;
 
 const session = sharedProgram('app', PROGRAM);
@@ -176,9 +177,9 @@ describe('calls', () => {
 
   test('calls of threads, while the program runs', async () => {
     await session.eval(
-      '(setf *go* t) (defvar *server* (sb-thread:make-thread (quote serve) :name "server"))',
+      '(setf *go* t) (defvar *server* (sb-thread:make-thread (quote serve) :name "server")) (sb-thread:wait-on-semaphore *served*)',
     );
-    const text = await observe({ seconds: 0.3, functions: ['twice'], limit: 1 });
+    const text = await observe({ seconds: 1, functions: ['twice'], limit: 1 });
     expect(text).toMatch(/^\d+ calls in N\. The last 1:\n {2}\(TWICE 1\) => 1, 2 {2}N, by SERVE, in server$/);
     expect(await session.eval('(setf *go* nil) (sb-thread:join-thread *server*)')).toContain('NIL');
   });
@@ -274,12 +275,12 @@ describe('whatever happens meanwhile', () => {
     });
     expect(failed.isError).toBe(true);
     expect(failed.text).toMatch(/^Error: no\n[\s\S]*2 calls of APP in .*\n {2}\(TWICE 1\) => 1, 2/);
-    const ended = await session.call('observe', {
-      form: '(loop (twice 1) (sleep 0.01))',
-      functions: ['twice'],
-      timeout: 0.5,
-      limit: 1,
-    });
+    await session.eval('(defvar *ran* nil)');
+    const form = '(loop (twice 1) (twice 1) (setf *ran* t) (sleep 0.01))';
+    const looping = session.call('observe', { form, functions: ['twice'], limit: 1 });
+    await until('a call', 10_000, async () => (await session.eval('*ran*')) === 'T');
+    await session.call('interrupt');
+    const ended = await looping;
     expect(ended.text).toMatch(
       /^Error: Interrupted after \d+\.\d s[\s\S]*The last 1:\n {2}\(APP::TWICE 1\) => 1, 2/,
     );
@@ -287,6 +288,8 @@ describe('whatever happens meanwhile', () => {
   });
 
   test('a million calls a second are counted, and some of them recorded', async () => {
+    // However few calls a second a busy machine makes.
+    await session.eval('(defvar *often* (shiftf live-lisp.observe::*calls-a-second* 1000))');
     const text = await observe({ form: '(dotimes (i 2000000) (twice i))', functions: ['twice'], limit: 1 });
     expect(text).toMatch(/^[\d,]{5,9} of 2,000,000 calls in N\./);
     expect(text).toMatch(/Note: TWICE was called so often that only one of \d+ calls was recorded\./);
@@ -294,6 +297,7 @@ describe('whatever happens meanwhile', () => {
     const all = await observe({ form: '(dotimes (i 60000) (twice i))', functions: ['twice'], limit: 1 });
     expect(all).toMatch(/^60,000 calls in N/);
     expect(all).not.toContain('so often');
+    await session.eval('(setf live-lisp.observe::*calls-a-second* *often*)');
   });
 
   test('what calls hold does not fill the heap', async () => {

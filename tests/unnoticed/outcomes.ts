@@ -133,7 +133,7 @@ function runPlain(folder: string, outcomes: string, forms: readonly string[]): s
     cwd: folder,
     env: Object.fromEntries(env),
     stdio: ['ignore', out, out],
-    timeout: 120_000,
+    timeout: 500_000,
   });
   closeSync(out);
   return readFileSync(written, 'utf8');

@@ -72,8 +72,8 @@ export const HELD: Group = {
   (unwind-protect
        (progn (dotimes (i 100)
                 (push (sb-thread:make-thread (lambda () (ignore-errors (error "No."))) :name "storm") threads))
-              (sleep 0.2)
-              (<= (count-if #'sb-thread:thread-alive-p threads) 10))
+              (loop until (<= (count-if #'sb-thread:thread-alive-p threads) 10) do (sleep 0.01))
+              t)
     (live-lisp:call-tool :debug :unwatch t)
     (dolist (thread threads) (ignore-errors (sb-thread:terminate-thread thread)))))`,
       seconds: 5,

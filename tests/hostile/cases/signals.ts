@@ -7,6 +7,11 @@ function signalled(signal: string): string {
   return `(progn (princ "before") (finish-output) (sb-unix:unix-kill (sb-unix:unix-getpid) ${signal}) (sleep 0.3) :still)`;
 }
 
+/** Sends SIGNAL, which ends the image, to the image itself. */
+function fatal(signal: string): string {
+  return signalled(signal).replace('(sleep 0.3)', '(sleep 1000)');
+}
+
 const KILLED = { image: 'replaced' as const };
 
 export const SIGNALS: Group = {
@@ -19,7 +24,7 @@ export const SIGNALS: Group = {
       says: lost('it exited with code 0'),
       ...KILLED,
     },
-    { name: 'SIGKILL', form: signalled('sb-unix:sigkill'), says: lost('it was ended by SIGKILL'), ...KILLED },
+    { name: 'SIGKILL', form: fatal('sb-unix:sigkill'), says: lost('it was ended by SIGKILL'), ...KILLED },
     {
       name: 'SIGSEGV',
       form: signalled('sb-unix:sigsegv'),
@@ -37,13 +42,13 @@ export const SIGNALS: Group = {
     },
     {
       name: 'SIGABRT',
-      form: signalled('6'),
+      form: fatal('6'),
       says: lost("its runtime gave up: (?:SIGABRT received|Can't handle sig6 in non-lisp thread)"),
       ...KILLED,
     },
     { name: 'SIGINT', form: signalled('sb-unix:sigint'), succeeds: true, says: /^:STILL/ },
     { name: 'SIGPIPE', form: signalled('sb-unix:sigpipe'), succeeds: true, says: /^:STILL/ },
-    { name: 'SIGUSR1', form: signalled('sb-unix:sigusr1'), says: /^Error: /, ...KILLED },
+    { name: 'SIGUSR1', form: fatal('sb-unix:sigusr1'), seconds: 5, says: /^Error: /, ...KILLED },
     {
       // It stops a thread as for a garbage collection, and the system chooses which: without its reader the image is lost.
       // Newer SBCLs give up at once when it is a thread that only starts or ends.

@@ -73,7 +73,7 @@
 (output-differs warnings (handler-case (funcall (lambda (&key a) a) :b 1) (program-error () :program-error)))
 (handler-case (symbol-function 'no-such-function-3) (undefined-function (c) (cell-error-name c)))
 (handler-case (sb-ext:with-timeout 0.05 (sleep 5)) (sb-ext:timeout () :timeout))
-(handler-case (sb-sys:with-deadline (:seconds 0.05) (sb-thread:join-thread (sb-thread:make-thread (lambda () (sleep 0.2))))) (sb-sys:deadline-timeout () :deadline) (error (c) (type-of c)))
+(let* ((end (sb-thread:make-semaphore)) (thread (sb-thread:make-thread (lambda () (sb-thread:wait-on-semaphore end))))) (unwind-protect (handler-case (sb-sys:with-deadline (:seconds 0.05) (sb-thread:join-thread thread)) (sb-sys:deadline-timeout () :deadline) (error (c) (type-of c))) (sb-thread:signal-semaphore end)))
 (handler-case (macroexpand '(no-macro-here 1)) (error (c) (type-of c)))
 (output-differs warnings (handler-case (eval '(let ((a 1 2)) a)) (error (c) (type-of c))))
 (handler-case (eval '(lambda-list-that-is-bad 1 . 2)) (error (c) (type-of c)))
