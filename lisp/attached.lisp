@@ -216,6 +216,11 @@ another error, such as too many open files, try again."
         (return nil))
       (error () (sleep 0.1)))))
 
+(defun connection-threads ()
+  "Return a list of the threads that serve connections, without this thread."
+  (remove "live-lisp connection" (remove sb-thread:*current-thread* (sb-thread:list-all-threads))
+          :key #'sb-thread:thread-name :test-not #'equal))
+
 (defun accept-connections (socket)
   "Serve each server that connects to SOCKET in a thread of its own, until SOCKET is closed."
   (loop for connection = (next-connection socket)
@@ -237,9 +242,12 @@ these files."
     (ignore-errors (sb-bsd-sockets:socket-close socket))))
 
 (defun stop-serving (thread)
-  "End THREAD, which serves on a socket, and wait for its end for at most 5 seconds."
+  "End THREAD, which serves on a socket, and wait for its end and for the ends of the threads that
+serve connections, for at most 5 seconds each. The channels of the connections are closed already.
+Afterwards the person can save a core, which SBCL does only when no other thread runs."
   (unless-thread-ended (sb-thread:terminate-thread thread))
-  (sb-thread:join-thread thread :default nil :timeout 5))
+  (dolist (each (cons thread (connection-threads)))
+    (sb-thread:join-thread each :default nil :timeout 5)))
 
 (defun serve (path &key entry)
   "Start a thread that serves the wire protocol on the Unix socket PATH to any number of servers,

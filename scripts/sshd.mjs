@@ -8,7 +8,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 
 /** The program; sshd must be started by its whole path. */
 export const SSHD = ['/usr/sbin/sshd', '/usr/bin/sshd', '/usr/local/sbin/sshd'].find((path) =>

@@ -64,6 +64,8 @@ export interface Timeouts {
   matchMs?: number;
   /** Milliseconds after which the answers of other calls mention a running call. */
   longMs?: number;
+  /** Milliseconds in which an editor must say which files have unsaved changes. */
+  unsavedMs?: number;
 }
 
 /** The options of an assembly that are not in its configuration. */
@@ -121,7 +123,7 @@ export function assembleParts(
   config: Config,
   registry: ToolRegistry,
   catalog: Catalog,
-  { image: times, matchMs, longMs, notices = [], without, among }: AssemblyOptions = {},
+  { image: times, matchMs, longMs, unsavedMs, notices = [], without, among }: AssemblyOptions = {},
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
@@ -138,7 +140,7 @@ export function assembleParts(
   const forbids = (real: string) => workspace.forbids(real);
   const imageParts: ImageParts = { sandbox, without, forbids, connections };
   const image = chosenImage(config, imageParts);
-  const { editors = new Editors(config.root), changes } = among ?? {};
+  const { editors = new Editors(config.root, unsavedMs), changes } = among ?? {};
   const workspace = workspaceOf(config, image, sandbox, { editors, ...(changes && { changes }) });
   const longCalls = new LongCalls(image, longMs);
   const { log, history, intents } = recordsOf(config, among?.name);

@@ -48,7 +48,7 @@ function assembleSeveral(config: Config, options: AssemblyOptions): Served {
   const shared: Omit<Among, 'name' | 'series'> = {
     catalog: new Catalog(tools, config.contractNames ? contractSpelling : undefined),
     questions: new OpenQuestions(config.answerSeconds),
-    editors: new Editors(config.root),
+    editors: new Editors(config.root, options.unsavedMs),
     observations: new Observations(config.profiles, config.root),
     changes: { last: Promise.resolve() },
     rollBackOnce: async (rollBack) => {

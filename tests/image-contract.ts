@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Image, ImageTools } from '../src/image/image.ts';
+import type { ImageStatus } from '../src/image/session/status.ts';
 import type { CallOptions, Progress } from '../src/image/wire/call.ts';
 import type { Upcalls } from '../src/image/wire/upcalls.ts';
 import { callFromCode } from '../src/kernel/code-call.ts';
@@ -42,6 +43,14 @@ function server(image: () => Image) {
 /** Tests that the image which MAKE makes is one. */
 export function imageContract(make: (connections: Connections) => Promise<Image>): void {
   describe('is an image', () => promises(make));
+}
+
+/** Resolves with the status of IMAGE once its agent has answered in the short time that a status waits for that. */
+function reacting(image: Image): Promise<ImageStatus> {
+  return until('a status in time', 60_000, async () => {
+    const status = await image.status();
+    return status.state !== 'not reacting' && status.agent !== undefined && status;
+  });
 }
 
 function promises(make: (connections: Connections) => Promise<Image>): void {
@@ -118,7 +127,7 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
     const client = new AbortController();
     const onProgress = (progress: Progress) => {
       reported.push(progress);
-      if (progress.characters) client.abort();
+      if (progress.lastLine === 'Second.') client.abort();
     };
     await evaluate('(progn (format t "First.~%Second.") (loop (sleep 0.01)))', {
       signal: client.signal,
@@ -192,12 +201,14 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
     ['a circle', '(let ((l (list :a :b))) (setf (cddr l) l))', ['A', 'B']],
   ])('calls are answered when *FEATURES* is set to %s', async (_, value, features) => {
     const before = image.features;
-    // Nothing can be compiled meanwhile.
+    await evaluate('(defvar *put-back*) (setf *put-back* (sb-thread:make-semaphore))');
     await evaluate(`(let ((kept *features*))
-      (sb-thread:make-thread (lambda () (sleep 0.5) (setf *features* kept)))
+      (sb-thread:make-thread (lambda () (sb-thread:wait-on-semaphore *put-back*) (setf *features* kept)))
       (setf *features* ${value})
       nil)`);
     expect([...image.features]).toEqual(features);
+    // Nothing can be compiled now; a call of a function is not.
+    await evaluate('(sb-thread:signal-semaphore *put-back*)');
     const back = async () => {
       await image.call('features', {});
       return image.features.size === before.size;
@@ -216,7 +227,7 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
     expect(
       (await image.call('describe', { name: 'car', package: 'cl', offset: 0, limit: 20 })).ending,
     ).toEqual({ kind: 'done' });
-    const { state, jobs } = await image.status();
+    const { state, jobs } = await reacting(image);
     expect([state, jobs.map(({ phase }) => phase)]).toEqual(['busy', ['running', 'running']]);
     // The thread of a call that was answered ends a little later.
     const inImage = async () => (await image.status()).agent?.jobs?.length === 2;
@@ -227,7 +238,7 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
   });
 
   test('the status of an idle image tells its version, package and heap', async () => {
-    const { state, agent, jobs } = await image.status();
+    const { state, agent, jobs } = await reacting(image);
     expect([state, jobs, agent?.package]).toEqual(['ready', [], 'COMMON-LISP-USER']);
     expect(agent?.heapUsed).toBeLessThan(agent?.heapSize ?? 0);
     expect(image.running).toBe(true);

@@ -72,7 +72,7 @@ const VALUE_LIMIT = 4000;
 const ANSWER_LIMIT = 300;
 /** Maximum number of characters of the human's words to the model. */
 const WORDS_LIMIT = 2000;
-/** Milliseconds in which an editor must say which files have unsaved changes. */
+/** By default, milliseconds in which an editor must say which files have unsaved changes. */
 const UNSAVED_MS = 1000;
 /** Maximum number of octets of all texts in one answer of an editor. In base64, these texts still fit into the longest
  * line that a connection accepts. */
@@ -84,11 +84,14 @@ export class Editors implements HumanEditors, FileEditors {
   readonly #recent: (() => Shown)[] = [];
   readonly #questions = new Map<string, Open>();
   readonly #workspace: string;
+  readonly #unsavedMs: number;
   #calls = 0;
 
-  /** WORKSPACE is the folder in which relative paths in the arguments of tools start. */
-  constructor(workspace: string) {
+  /** WORKSPACE is the folder in which relative paths in the arguments of tools start. An editor must say within
+   * UNSAVED_MS milliseconds which files have unsaved changes. */
+  constructor(workspace: string, unsavedMs: number = UNSAVED_MS) {
     this.#workspace = workspace;
+    this.#unsavedMs = unsavedMs;
   }
 
   get watching(): boolean {
@@ -100,7 +103,7 @@ export class Editors implements HumanEditors, FileEditors {
     let editor: Viewer | undefined;
     const connection: Connection = new Connection(socket, (method, params) => {
       if (method === 'live-lisp/watch') {
-        editor ??= editorBehind(connection, params);
+        editor ??= editorBehind(connection, params, this.#unsavedMs);
         this.#editors.add(editor);
         const watching = editor;
         setImmediate(() => this.showAll(watching));
@@ -285,12 +288,12 @@ function verdictFor(
 }
 
 /** Returns the viewer for the editor at the other end of CONNECTION. The second parameter is that of the editor's
- * request to watch. */
-function editorBehind(connection: Connection, { editor }: Params): Viewer {
+ * request to watch. A question about unsaved changes waits UNSAVED_MS milliseconds for its answer. */
+function editorBehind(connection: Connection, { editor }: Params, unsavedMs: number): Viewer {
   return {
     name: editorName(editor),
     notify: (method, params) => connection.notify(method, params),
-    askUnsaved: (params) => connection.request('live-lisp/unsaved', params, UNSAVED_MS),
+    askUnsaved: (params) => connection.request('live-lisp/unsaved', params, unsavedMs),
   };
 }
 

@@ -19,7 +19,7 @@ export async function sessionsIn(serving: string, count = 1): Promise<string[]> 
   const folder = join(serving, 'sessions');
   const found = () =>
     existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
-  await until('the file of the server', 10_000, () => found().length >= count);
+  await until('the file of the server', 60_000, () => found().length >= count);
   return found().map((name) => join(folder, name.replace('.json', '')));
 }
 
@@ -77,7 +77,7 @@ export class Editor {
   async request(method: string, params: object = {}): Promise<Message> {
     const id = ++this.#lastId;
     this.write(JSON.stringify({ id, method, params }));
-    return until(`an answer to ${method}`, 10_000, () =>
+    return until(`an answer to ${method}`, 60_000, () =>
       this.messages.find((message) => message.id === id && message.method === undefined),
     );
   }
@@ -89,7 +89,7 @@ export class Editor {
 
   /** Resolves with the parameters of the message METHOD number COUNT. */
   async nth(method: string, count = 1): Promise<Record<string, unknown>> {
-    return until(`message ${count} ${method}`, 10_000, () => this.reported(method)[count - 1]);
+    return until(`message ${count} ${method}`, 60_000, () => this.reported(method)[count - 1]);
   }
 
   /** Answers the question number COUNT, and resolves with what the server says to that. */

@@ -57,7 +57,7 @@ export class Emacs {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.#process.stdout?.resume();
-    await until('Emacs', 60_000, () => this.value('t').catch(() => undefined));
+    await until('Emacs', 300_000, () => this.value('t').catch(() => undefined));
   }
 
   /** Starts SLIME, and resolves when its image serves. */
@@ -77,7 +77,7 @@ export class Emacs {
 
   /** Resolves with the printed value of FORM. */
   async value(form: string): Promise<string> {
-    const { stdout } = await run('emacsclient', ['-s', this.#name, '--eval', form], { timeout: 30_000 });
+    const { stdout } = await run('emacsclient', ['-s', this.#name, '--eval', form], { timeout: 600_000 });
     return stdout.trimEnd();
   }
 
@@ -95,12 +95,12 @@ export class Emacs {
 
   /** Resolves when FORM has a value other than nil. */
   async until(form: string): Promise<void> {
-    await until(form, 20_000, async () => (await this.value(form)) !== 'nil');
+    await until(form, 60_000, async () => (await this.value(form)) !== 'nil');
   }
 
   /** Resolves when it has said TEXT since this was called before. */
   async said(text: string): Promise<void> {
-    await until(`the message ${text}`, 20_000, async () => (await this.buffer('*Messages*')).includes(text));
+    await until(`the message ${text}`, 60_000, async () => (await this.buffer('*Messages*')).includes(text));
     await this.value('(with-current-buffer "*Messages*" (let ((inhibit-read-only t)) (erase-buffer) t))');
   }
 

@@ -45,7 +45,7 @@ beforeAll(async () => {
   pid = sbcl.pid ?? -1;
   end = async () => {
     sbcl.kill('SIGKILL');
-    await until('its end', 10_000, () => sbcl.signalCode !== null);
+    await until('its end', 60_000, () => sbcl.signalCode !== null);
   };
   for (const _ of [1, 2]) {
     const allow = ['rename_symbol', 'edit_definitions'].flatMap((tool) => ['--allow', tool]);
@@ -167,6 +167,14 @@ function furtherServer({
   return { image, turns: new ChangeTurns(image, { ...TIMES, turn: turnMs }) };
 }
 
+/** Resolves when IMAGE has the turn. The server before gives it back once its call is answered already. */
+async function takeTurn(image: AttachedImage): Promise<void> {
+  await until('the turn', 60_000, async () => {
+    const { ending, data } = await image.call('take-turn', {});
+    return ending.kind === 'done' && !data.value;
+  });
+}
+
 const done = async () => 'done';
 
 test.each([
@@ -177,14 +185,14 @@ test.each([
   async (elsewhere, name, remedy) => {
     const connect = ({ socket }: Served) => socketConnection(socket);
     const [hung, waiting] = [furtherServer(elsewhere ? { connect } : {}), furtherServer({ turnMs: 100 })];
-    await hung.image.call('take-turn', {});
+    await takeTurn(hung.image);
     const change = () => waiting.turns.within({}, done);
     const { message } = await change().then(expect.unreachable, (error: Error) => error);
     expect(message.replace(/\d+ s,/, 'N s,')).toBe(
       `Another server of this image (${name}) has been changing files and loading them for N s, so nothing was done. Call again later. If it hangs, ask the user to ${remedy}.`,
     );
     hung.image.close();
-    await until('the turn', 10_000, () =>
+    await until('the turn', 60_000, () =>
       change().then(
         (value) => value === 'done',
         () => false,
@@ -207,7 +215,7 @@ test('a change that is cancelled while another of its server runs ends at once',
   cancelling.abort();
   await expect(second).rejects.toThrow(CANCELLED);
   expect(isEnded).toBe(false);
-  await until('the end of the first', 10_000, () => {
+  await until('the end of the first', 60_000, () => {
     end();
     return isEnded;
   });
@@ -217,7 +225,7 @@ test('a change that is cancelled while another of its server runs ends at once',
 
 test('a change that is cancelled while it waits for another server ends, and takes no turn', async () => {
   const [holding, waiting, third] = [furtherServer(), furtherServer(), furtherServer()];
-  await holding.image.call('take-turn', {});
+  await takeTurn(holding.image);
   const cancelling = new AbortController();
   const change = waiting.turns.within({ signal: cancelling.signal }, done);
   cancelling.abort();
@@ -231,7 +239,7 @@ test('a turn that ends while the image is stopped is given back when its process
   try {
     await one.turns.within({}, async () => {
       process.kill(pid, 'SIGSTOP');
-      await until('the stop', 10_000, () => isStopped(pid));
+      await until('the stop', 60_000, () => isStopped(pid));
     });
     const { text } = toolCaller(one.image, root.path);
     expect(await text('image_status', {})).toMatch(/the end of a change \(\d+\.\d s\)/);
@@ -251,7 +259,7 @@ test('the end of a change makes no new connection when the old one is lost', asy
   const { image, turns } = furtherServer({ connect });
   await turns.within({}, async () => {
     streams[0]?.destroy();
-    await until('the loss', 10_000, () => !image.running);
+    await until('the loss', 60_000, () => !image.running);
   });
   // A connection would be made at once.
   await new Promise((resolve) => setImmediate(resolve));

@@ -71,7 +71,7 @@ export function personAt(sbcl: ChildProcess): Person {
     say: async (form) => {
       const start = text.length;
       sbcl.stdin?.write(`(progn (format t "~&VALUE ~S END~%" ${form}) (finish-output))\n`);
-      await until('the value', 30_000, () => / END$/m.test(text.slice(start)));
+      await until('the value', 60_000, () => / END$/m.test(text.slice(start)));
       return /^VALUE (.*) END$/ms.exec(text.slice(start))?.[1] ?? '';
     },
   };

@@ -42,7 +42,7 @@ async function start(): Promise<void> {
 async function person(form: string): Promise<string> {
   const start = printed.length;
   sbcl.stdin?.write(`(progn (format t "~&VALUE ~S END~%" ${form}) (finish-output))\n`);
-  await until('the value', 10_000, () => / END$/m.test(printed.slice(start)));
+  await until('the value', 60_000, () => / END$/m.test(printed.slice(start)));
   return /^VALUE (.*) END$/ms.exec(printed.slice(start))?.[1] ?? '';
 }
 
@@ -96,12 +96,12 @@ describe('besides', () => {
   test('a call that its server leaves is ended', async () => {
     const [first, second] = [attach(), attach()];
     const left = first.call('evaluate', { code: '(loop (sleep 0.01))' });
-    await until('its start', 10_000, () => first.jobs.list()[0]?.phase.kind === 'running');
+    await until('its start', 60_000, () => first.jobs.list()[0]?.phase.kind === 'running');
     first.close();
     expect((await left).ending).toEqual({ kind: 'lost', how: 'the server ended', attached: true });
     const gone = async () => (await second.status()).agent?.jobs === undefined;
     await second.call('evaluate', { code: '1' });
-    await until('its end', 10_000, gone);
+    await until('its end', 60_000, gone);
     await second.end();
   });
 
@@ -109,14 +109,14 @@ describe('besides', () => {
     const [first, second] = [attach(), attach()];
     await first.call('evaluate', { code: '(defun observed-for-long (x) x)' });
     const left = first.call('observe-calls', { functions: ['observed-for-long'], seconds: 3600, limit: 5 });
-    await until('its start', 10_000, () => first.jobs.list()[0]?.phase.kind === 'running');
+    await until('its start', 60_000, () => first.jobs.list()[0]?.phase.kind === 'running');
     first.close();
     await left;
     const gone = async () => {
       const probes = `(let ((function (sb-kernel:%coerce-name-to-fun 'observed-for-long))) (and (sb-impl::encapsulation-info function) t))`;
       return (await second.call('evaluate', { code: probes })).data.values?.[0]?.[0]?.text === 'NIL';
     };
-    await until('its end', 10_000, gone);
+    await until('its end', 60_000, gone);
     await second.end();
   });
 
@@ -126,12 +126,12 @@ describe('besides', () => {
     const left = first.call('evaluate', {
       code: `(unwind-protect (loop (sleep 0.01)) (loop until (probe-file "${goOn}") do (sleep 0.01)) (princ :left))`,
     });
-    await until('its start', 10_000, () => first.jobs.list()[0]?.phase.kind === 'running');
+    await until('its start', 60_000, () => first.jobs.list()[0]?.phase.kind === 'running');
     first.close();
     await left;
     // The call has the number that the one of the first server had.
     const reply = second.call('evaluate', { code: `(progn (sleep 0.5) (princ :mine) 7)` });
-    await until('its start', 10_000, () => second.jobs.list()[0]?.phase.kind === 'running');
+    await until('its start', 60_000, () => second.jobs.list()[0]?.phase.kind === 'running');
     writeFileSync(goOn, '');
     expect(await reply).toMatchObject({
       ending: { kind: 'done' },
@@ -145,7 +145,7 @@ describe('besides', () => {
     const image = attach();
     image.start();
     image.close();
-    await until('the end of the connection', 5000, () => !image.running);
+    await until('the end of the connection', 60_000, () => !image.running);
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow('The server is ending.');
     const next = attach();
     expect((await next.call('evaluate', { code: '1' })).ending).toEqual({ kind: 'done' });
@@ -167,7 +167,7 @@ describe('besides', () => {
     await person(line);
   });
 
-  test('(live-lisp:stop) leaves the image as it was before the line', { timeout: 120_000 }, async () => {
+  test('(live-lisp:stop) leaves the image as it was before the line', async () => {
     const state = `(progn (gc :full t) (list
       (remove-if-not (lambda (name) (search "LIVE-LISP" name)) (mapcar #'package-name (list-all-packages)))
       (mapcar #'sb-thread:thread-name (sb-thread:list-all-threads)) *features* *readtable*
@@ -210,7 +210,7 @@ describe('besides', () => {
     await person(line);
   });
 
-  test('an image is saved without the agent', { timeout: 120_000 }, async () => {
+  test('an image is saved without the agent', async () => {
     const core = join(folder.path, 'saved.core');
     const ended = new Promise((resolve) => sbcl.once('exit', resolve));
     sbcl.stdin?.write(`(sb-ext:save-lisp-and-die "${core}")\n`);
@@ -233,7 +233,7 @@ describe('besides', () => {
       how: '(live-lisp:stop) took live-lisp out of it',
       attached: true,
     });
-    await until('what it tells', 10_000, () => existsSync(reported));
+    await until('what it tells', 60_000, () => existsSync(reported));
     expect(readFileSync(reported, 'utf8')).not.toContain('live-lisp');
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
       `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ENOENT ${socket}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "attach.lisp")`,
@@ -343,7 +343,11 @@ describe('besides', () => {
       code: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-ext:exit))) :default nil)',
     });
     await image.call('evaluate', {
-      code: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (sb-ext:exit)) :thread t) 0.01) (sleep 0.3))',
+      code: `(let ((ended (sb-thread:make-semaphore)))
+        (sb-ext:schedule-timer
+          (sb-ext:make-timer (lambda () (unwind-protect (sb-ext:exit) (sb-thread:signal-semaphore ended))) :thread t)
+          0.01)
+        (sb-thread:wait-on-semaphore ended))`,
     });
     await image.end();
     expect(sbcl.exitCode).toBe(null);
@@ -351,6 +355,14 @@ describe('besides', () => {
 
   test('errors of calls and of their threads never reach the debugger of its person', async () => {
     const image = attach();
+    const failingTimer = (thread: string) =>
+      `(let ((ended (sb-thread:make-semaphore)))
+         (sb-ext:schedule-timer
+           (sb-ext:make-timer (lambda () (unwind-protect (progn (print "said by a thread") (error "timer"))
+                                           (sb-thread:signal-semaphore ended)))
+                              :thread ${thread})
+           0.01)
+         (sb-thread:wait-on-semaphore ended))`;
     const errors = [
       '(error "a call")',
       '(break)',
@@ -358,8 +370,8 @@ describe('besides', () => {
       '(sb-thread:join-thread (sb-thread:make-thread (lambda () (print "said by a thread") (error "a thread"))) :default nil)',
       '(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "deep")))))) :default nil)',
       '(labels ((deep (x) (1+ (deep x)))) (deep 1))',
-      '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (print "said by a thread") (error "timer")) :thread t) 0.01) (sleep 0.3))',
-      '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (error "timer")) :thread (sb-thread:main-thread)) 0.01) (sleep 0.3))',
+      failingTimer('t'),
+      failingTimer('(sb-thread:main-thread)'),
     ];
     for (const code of errors) await image.call('evaluate', { code });
     await image.end();
@@ -371,7 +383,7 @@ describe('besides', () => {
     expect(printed).toContain('DEBUGGER mine');
   });
 
-  test('a call that fills the heap is ended, and the image lives', { timeout: 120_000 }, async () => {
+  test('a call that fills the heap is ended, and the image lives', async () => {
     const image = attach();
     const { ending } = await image.call('evaluate', { code: '(let (l) (loop (push (make-list 1000) l)))' });
     expect(ending).toMatchObject({ kind: 'interrupted', reason: 'heap' });
@@ -403,7 +415,7 @@ describe('besides', () => {
   test('when the image ends the call is lost, and the next says that there is none', async () => {
     const image = attach();
     const call = image.call('evaluate', { code: '(sleep 60)' });
-    await until('its start', 10_000, () => image.jobs.list()[0]?.phase.kind === 'running');
+    await until('its start', 60_000, () => image.jobs.list()[0]?.phase.kind === 'running');
     sbcl.kill('SIGKILL');
     expect((await call).ending).toEqual({
       kind: 'lost',
@@ -414,7 +426,7 @@ describe('besides', () => {
       state: 'lost',
       why: 'the image or its agent closed the connection',
     });
-    await until('the end of the process', 10_000, () => sbcl.signalCode !== null);
+    await until('the end of the process', 60_000, () => sbcl.signalCode !== null);
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
       `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ECONNREFUSED ${socket}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "attach.lisp")`,
     );

@@ -78,7 +78,8 @@ describe('an image that serves the workspace', () => {
 
   test('is told by image_status, and restart_image is refused', async () => {
     const { served } = await serve();
-    const session = await start();
+    // A status that comes late on a busy machine says that the image does not react.
+    const session = await start([], { waits: { image: { status: 60_000 } } });
     const whose = `The image is ${called(served)}, which the user runs and which has served ${root.path} since ${servedSince(served)}; live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
     const before = (await session.text('image_status')).split('\n');
     expect(before[0]).toBe('No Lisp image is connected; the next call that needs it connects to it.');
@@ -117,7 +118,7 @@ describe('an image that serves the workspace', () => {
       notices: [works(served)],
       isError: false,
     });
-    await gone(own, 10_000);
+    await gone(own, 60_000);
   });
 
   test('is told once, and not taken, when calls have used the own one', async () => {
@@ -134,7 +135,7 @@ describe('an image that serves the workspace', () => {
     const session = await start();
     await evaluate(session, '(defvar *there* 1)');
     const call = session.call('eval_form', { form: '(loop (sleep 0.01))' });
-    await until('its start', 10_000, async () => /busy/.test(await session.text('image_status')));
+    await until('its start', 60_000, async () => /busy/.test(await session.text('image_status')));
     await first.kill();
     const lost = 'the image or its agent closed the connection';
     expect((await call).text).toBe(
@@ -190,7 +191,7 @@ describe('an image that serves the workspace', () => {
     // A call of the first that ends with its server, and one of the second that goes on.
     const left = evaluate(first, '(cl:sleep 60)').catch(() => {});
     const kept = evaluate(second, '(progn (sleep 2) (princ "kept") :done)');
-    await until('its start', 10_000, async () => /sleep 60/i.test(await first.text('image_status')));
+    await until('its start', 60_000, async () => /sleep 60/i.test(await first.text('image_status')));
     await first.close();
     await left;
     expect((await kept).text).toBe(':DONE\n\nOutput:\nkept');

@@ -235,19 +235,19 @@ describe('an image that a command starts', () => {
       }).length;
     expect(alive()).toBe(2);
     signal(session, 'SIGKILL');
-    await until('the end of both', 10_000, () => alive() === 0);
+    await until('the end of both', 60_000, () => alive() === 0);
   });
 
   test('it ends when the server says nothing any more', async () => {
-    const waits = { image: { silence: 1000, idle: 200, beat: 50 } };
+    const waits = { image: { silence: 6000, idle: 200, beat: 50 } };
     const session = await start(testSbcl(), { waits });
     const pid = Number(await session.eval('(sb-posix:getpid)'));
-    await session.eval('(sleep 1.5)');
+    await session.eval('(sleep 7)');
     expect(await session.eval('(sb-posix:getpid)')).toBe(String(pid));
     signal(session, 'SIGSTOP');
     // The stopped server leaves it a zombie.
     const ended = () => /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
-    await until('its end', 10_000, ended);
+    await until('its end', 60_000, ended);
     signal(session, 'SIGCONT');
   });
 });

@@ -77,7 +77,7 @@ describe('a client', () => {
       expect(await session.eval('(defvar *way* 1)')).toBe('*WAY*');
       const first = await sshOf(session.pid);
       const call = session.call('eval_form', { form: '(sleep 60)' });
-      await until('its start', 10_000, async () =>
+      await until('its start', 60_000, async () =>
         (await session.text('image_status')).includes('1 call runs'),
       );
       process.kill(first, 'SIGTERM');
@@ -85,7 +85,7 @@ describe('a client', () => {
         'Error: The connection to the Lisp image was lost during this call: its command exited with code 255. The next call looks for the image again.',
       );
       expect(await session.eval('*way*')).toBe('1');
-      await until('the end of the first', 10_000, () => !runs(first));
+      await until('the end of the first', 60_000, () => !runs(first));
     }));
 
   test('is told what does not serve', () =>

@@ -237,12 +237,12 @@ describe('its end', () => {
     const cancel = new AbortController();
     const args = { system: 'hang', fresh: true };
     const rejected = expect(session.call('load_system', args, { signal: cancel.signal })).rejects.toThrow();
-    await until('its build', 20_000, () => existsSync(begun));
+    await until('its build', 60_000, () => existsSync(begun));
     expect(remains(session)).toMatchObject({ images: 2, folders: [expect.any(String)] });
     cancel.abort();
     await rejected;
-    await until('its end', 20_000, () => imagesOf(session.pid).length === 1);
-    await until('its folder', 5000, () => remains(session).folders.length === 0);
+    await until('its end', 60_000, () => imagesOf(session.pid).length === 1);
+    await until('its folder', 60_000, () => remains(session).folders.length === 0);
     expect(await session.eval('*kept*')).toBe('1');
   });
 
@@ -260,12 +260,12 @@ describe('its end', () => {
     });
     const LISTED = /Calls in fresh images:\n {2}(\d+): eval_form \(progn .*\n.*:BEGUN/;
     let number = 0;
-    await until('its call', 20_000, async () => {
+    await until('its call', 60_000, async () => {
       number = Number(LISTED.exec(await session.text('image_status'))?.[1]);
       return number > 0;
     });
     const own = session.call('eval_form', { form: '(loop (sleep 0.1))' });
-    await until('the other', 20_000, async () =>
+    await until('the other', 60_000, async () =>
       (await session.text('image_status')).includes('The Lisp image is busy: 1 call runs.'),
     );
     expect(await session.text('interrupt')).toMatch(
@@ -304,14 +304,14 @@ describe('its end', () => {
   test('comes with that of the server', async () => {
     const other = await ownSession({ args: ['--root', root.path] });
     const ended = other.call('load_system', { system: 'hang', fresh: true }).catch(() => {});
-    await until('its build', 20_000, () => existsSync(begun));
+    await until('its build', 60_000, () => existsSync(begun));
     const images = imagesOf(other.pid);
     expect(images).toHaveLength(2);
     const { folders } = remains(other);
     await other.close();
     await ended;
-    for (const image of images) await gone(image, 20_000);
-    await until('its folder', 20_000, () => !readdirSync(tmpdir()).includes(folders[0] ?? ''));
+    for (const image of images) await gone(image, 60_000);
+    await until('its folder', 60_000, () => !readdirSync(tmpdir()).includes(folders[0] ?? ''));
   });
 });
 

@@ -14,7 +14,7 @@ const root = sharedFolder();
 const session = sharedSession({
   args: ['--root', root.path, '--image', 'odd'],
   env: { LIVE_LISP_SERVING: place.path, ...FORGING },
-  waits: { image: { greeting: 1000, frozenElsewhere: 1000 } },
+  waits: { image: { greeting: 5000, frozenElsewhere: 1000 } },
 });
 let program: Awaited<ReturnType<typeof serveHostile>>;
 beforeAll(async () => {
@@ -25,13 +25,14 @@ afterAll(() => {
   place.remove();
 });
 
-/** Resolves with the answer of a call over a new connection to a program that behaves so. */
-async function evaluated(behaviour: Behaviour): Promise<Answer> {
+/** Resolves with the answer of a call, which may take TIMEOUT seconds, over a new connection to a program that behaves
+ *  so. */
+async function evaluated(behaviour: Behaviour, timeout = 600): Promise<Answer> {
   // This call is told that the connection before was lost, and makes none.
   program.behave({ greet: (socket) => socket.destroy() });
   await session.call('eval_form', { form: '1' });
   program.behave(behaviour);
-  return session.call('eval_form', { form: '(+ 1 2)', timeout: 1 });
+  return session.call('eval_form', { form: '(+ 1 2)', timeout });
 }
 
 /** Returns the length of a frame, as it stands before the frame. */
@@ -103,7 +104,7 @@ const writing = (octets: Buffer) => (asked: Asked) => void asked.socket.write(oc
 const notUnderstood = (why: string) => `its answers could not be understood (${why})`;
 
 describe('a program that serves, and instead of an answer', () => {
-  test.each<[string, (asked: Asked) => void, string]>([
+  test.each<[string, (asked: Asked) => void, string, number?]>([
     ['closes', ({ socket }) => void socket.end(), CLOSED],
     [
       'closes in the middle of it',
@@ -155,7 +156,12 @@ describe('a program that serves, and instead of an answer', () => {
       ({ say }) => say({ hello: 7 }),
       `its agent speaks version 7 of the protocol, not ${PROTOCOL_VERSION}`,
     ],
-    ['says nothing', () => {}, 'a call could not be interrupted, so the connection to its image was closed'],
+    [
+      'says nothing',
+      () => {},
+      'a call could not be interrupted, so the connection to its image was closed',
+      1,
+    ],
     [
       'sends one frame without end',
       ({ socket }) => {
@@ -164,6 +170,7 @@ describe('a program that serves, and instead of an answer', () => {
         socket.on('close', () => clearInterval(timer));
       },
       'a call could not be interrupted, so the connection to its image was closed',
+      1,
     ],
     [
       'answers what nobody asked, without end',
@@ -173,9 +180,10 @@ describe('a program that serves, and instead of an answer', () => {
         socket.on('close', () => clearInterval(timer));
       },
       'a call could not be interrupted, so the connection to its image was closed',
+      1,
     ],
-  ])('%s', async (_, asked, why) => {
-    const answer = await evaluated({ asked });
+  ])('%s', async (_, asked, why, timeout) => {
+    const answer = await evaluated({ asked }, timeout);
     expect([answer.isError, answer.text]).toEqual([
       true,
       `Error: The connection to the Lisp image was lost during this call: ${why}. The next call looks for the image again.`,

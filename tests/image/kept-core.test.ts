@@ -120,7 +120,7 @@ test('the first image starts without one; what makes it leaves the CPU to calls,
       const core = await untilCoreKept(folder.path);
       expect(core).toBe(missing);
       expect(statSync(core).mode & 0o777).toBe(0o600);
-      await gone(maker, 1000);
+      await gone(maker, 60_000);
       await until('the removal', 120_000, () => !cores().includes(older[0] ?? ''));
       expect(cores().sort()).toEqual([...older.slice(2), none, core].sort());
       await session.call('restart_image', {});
@@ -182,7 +182,7 @@ test('a server that ends while it is made leaves nothing of it', async () => {
     await until('a part of a core', 60_000, () => cores().length > 0);
     return process;
   });
-  await gone(maker, 1000);
+  await gone(maker, 60_000);
   expect(cores()).toEqual([]);
 });
 

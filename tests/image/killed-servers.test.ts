@@ -3,9 +3,7 @@
 import { expect, test } from 'vitest';
 import { killServers, NOTHING_LEFT } from './killed-servers.ts';
 
-test('4 servers are killed at random points, and only the listener is left', {
-  timeout: 300_000,
-}, async () => {
+test('4 servers are killed at random points, and only the listener is left', async () => {
   const { left, connected, printed, values } = await killServers(4);
   expect(left).toBe(NOTHING_LEFT);
   expect(connected).toBeGreaterThanOrEqual(2);

@@ -69,7 +69,7 @@ export async function killServers(count: number): Promise<Killed> {
     // In half of the rounds the server has connected by then, and the point is one of its calls.
     const calls = Array.from({ length: 3 }, () => CALLS[Math.floor(Math.random() * CALLS.length)]);
     for (const [name, args] of calls.flatMap((call) => (call ? [call] : []))) server.call(name, args);
-    if (round % 4 > 0) await until('its connection', 30_000, async () => (await channels(person)) > 0);
+    if (round % 4 > 0) await until('its connection', 60_000, async () => (await channels(person)) > 0);
     await pause(Math.random() * (round % 4 > 0 ? 300 : 1000));
     values.add(await person.say('(handler-case (error "mine") (error () (load "code.lisp") (of-file 21)))'));
     connected += await channels(person);
@@ -80,7 +80,7 @@ export async function killServers(count: number): Promise<Killed> {
     left = await person.say(LEFT);
     return left === NOTHING_LEFT;
   };
-  await until('that nothing is left', 30_000, isNothing).catch(() => {});
+  await until('that nothing is left', 60_000, isNothing).catch(() => {});
   sbcl.kill('SIGKILL');
   folder.remove();
   return { left, connected, printed: person.printed(), values: [...values] };

@@ -31,7 +31,7 @@ export function startRawAgent() {
     send: (id: number, op: string, args: object) => channel.write(requestFrame(id, op, args)),
     /** Returns the first message that IS says so of, once it has come, and takes it away. */
     take: (what: string, is: (message: Message) => boolean) =>
-      until(what, 10_000, () => {
+      until(what, 60_000, () => {
         const index = said.findIndex(is);
         return index === -1 ? undefined : said.splice(index, 1)[0];
       }),

@@ -58,7 +58,7 @@ export async function startServing(folder: string, name: string, workspace: stri
   rmSync(socket.replace(/socket$/, 'json'));
   const kill = async () => {
     sbcl.kill('SIGKILL');
-    await until('its end', 10_000, () => sbcl.exitCode !== null || sbcl.signalCode !== null);
+    await until('its end', 60_000, () => sbcl.exitCode !== null || sbcl.signalCode !== null);
   };
   return { sbcl, served, kill };
 }

@@ -61,18 +61,18 @@ test.each([
   await ask('(defvar *ignoring*) (defvar *again*) (setf *ignoring* nil *again* nil)');
   await ask('(defun observed-on (x) x)');
   const left = first.call(operation, args(goOn));
-  await until('that it ignores interrupts', 10_000, async () => (await ask('*ignoring*')) === 'T');
+  await until('that it ignores interrupts', 60_000, async () => (await ask('*ignoring*')) === 'T');
   expect(await ask(changed)).toBe('T');
   first.close();
   await left;
-  await until('its end', 10_000, async () => (await ask(changed)) === 'NIL');
+  await until('its end', 60_000, async () => (await ask(changed)) === 'NIL');
   // The call that goes on, and the one that asks; those that were answered leave the table a moment later.
   const jobs = () => ask('(hash-table-count live-lisp.jobs::**jobs**)');
-  await until('the end of the other calls', 10_000, async () => (await jobs()) === '2');
+  await until('the end of the other calls', 60_000, async () => (await jobs()) === '2');
   writeFileSync(goOn, '');
   await until(
     'the end of the call',
-    10_000,
+    60_000,
     async () => (await ask('(hash-table-count live-lisp.jobs::**jobs**)')) === '1',
   );
   expect(await ask(changed)).toBe('NIL');
@@ -106,13 +106,13 @@ test.each([
   const left = first.call('evaluate', {
     code: `(sb-sys:without-interrupts (setf *ignoring* t) (loop until (probe-file "${goOn}") do (sleep 0.01)) ${form} (setf *made* t))`,
   });
-  await until('that it ignores interrupts', 10_000, async () => (await ask('*ignoring*')) === 'T');
+  await until('that it ignores interrupts', 60_000, async () => (await ask('*ignoring*')) === 'T');
   first.close();
   await left;
   const connections = '(length live-lisp.base::**channels**)';
-  await until('the end of its connection', 10_000, async () => (await ask(connections)) === '1');
+  await until('the end of its connection', 60_000, async () => (await ask(connections)) === '1');
   writeFileSync(goOn, '');
-  await until('what it makes', 10_000, async () => (await ask('*made*')) === 'T');
+  await until('what it makes', 60_000, async () => (await ask('*made*')) === 'T');
   expect(await ask(made)).toBe('NIL');
   await second.end();
 });

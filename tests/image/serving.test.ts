@@ -22,8 +22,8 @@ import { servingFolder } from '../../src/paths.ts';
 import { temporaryFolder } from '../harness.ts';
 import { described, listen, publish, servingPlace } from './served.ts';
 
-/** The number of a process that has ended. */
-const GONE = spawnSync(process.execPath, ['--version']).pid;
+/** A number that no process has: it is above the largest one of Linux. */
+const GONE = 2 ** 31 - 1;
 
 let place: ReturnType<typeof servingPlace>;
 let servers: Server[];

@@ -24,7 +24,9 @@ async function schemas(session: Session) {
 }
 
 describe('two images of which calls have to name one', () => {
-  const session = sharedSession({ args: [...NO_SYSTEMS, ...TWO_COMMANDS] });
+  // A status that comes late on a busy machine says that the image does not react.
+  const waits = { image: { status: 60_000 } };
+  const session = sharedSession({ args: [...NO_SYSTEMS, ...TWO_COMMANDS], waits });
   const gpu = { image: 'gpu' };
   const app = { image: 'app' };
 
@@ -300,7 +302,7 @@ test('a command names the image, and is told only of what was lost in that', asy
     env: { LIVE_LISP_SERVING: shell.serving },
   });
   await session.call('eval_form', { form: '(sb-ext:exit :code 3 :abort t)', image: 'app' });
-  await until('the session', 30_000, async () => (await shell.sessions()).length === 1);
+  await until('the session', 60_000, async () => (await shell.sessions()).length === 1);
   expect(await shell.run(['eval', '--image', 'gpu', '(+ 1 2)'])).toEqual({
     code: 0,
     stdout: '3\n',

@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import type { Series } from '../../src/image/wire/series.ts';
+import { TIMES } from '../../src/image/wire/times.ts';
 import { temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { startSbcl, toolCaller } from './attached-sbcl.ts';
@@ -31,7 +32,10 @@ const images: AttachedImage[] = [];
 /** Returns a server in the image, with what calls its tools. SERIES numbers what it shows. */
 function server(series?: Series) {
   const found = async () => described(folder.path, 'sbcl-1', { socket });
-  const image = new AttachedImage({ find: found, line: '(load "attach.lisp")', limitMs: 60_000, series });
+  // A status that comes late on a busy machine says that the image does not react.
+  const times = { ...TIMES, status: 60_000 };
+  const options = { find: found, line: '(load "attach.lisp")', limitMs: 60_000, times, series };
+  const image = new AttachedImage(options);
   images.push(image);
   return { image, ...toolCaller(image, folder.path) };
 }
@@ -84,7 +88,7 @@ test('each server can hold as many errors as if it were alone', async () => {
   expect(await other.text('debug', { error: held, end: true })).toContain('ended');
   await one.image.end();
   const none = async () => !(await other.text('debug', {})).includes('Held by');
-  await until('the end of what the first held', 10_000, none);
+  await until('the end of what the first held', 60_000, none);
 });
 
 test('an id of another session is refused, and both can have ids of one object', async () => {
@@ -115,7 +119,7 @@ test('the last error, and what threads write, are those of the session', async (
 test('a server cannot interrupt a call of another, whatever number it gives', async () => {
   const [one, other] = [server(), server()];
   const running = one.eval('(progn (sleep 1.5) :done)');
-  await until('its start', 10_000, () => one.image.jobs.list()[0]?.phase.kind === 'running');
+  await until('its start', 60_000, () => one.image.jobs.list()[0]?.phase.kind === 'running');
   const phase = one.image.jobs.list()[0]?.phase;
   const id = phase?.kind === 'running' ? phase.id : 0;
   await other.eval('1');
@@ -138,7 +142,7 @@ test('watches of two servers record apart, and end with their server', async () 
   expect(await other.text('debug', { unwatch: true })).toContain('was seen');
   one.image.close();
   const none = async () => (await third.eval('(length live-lisp.debug::**watches**)')) === '1';
-  await until('the end of the watch', 10_000, none);
+  await until('the end of the watch', 60_000, none);
   expect(await third.eval('(live-lisp.debug::watches-in-effect)')).toBe('NIL');
 });
 
@@ -146,10 +150,10 @@ test('a thread of the program that a server holds goes on when the server has go
   const [one, other] = [server(), server()];
   await one.text('debug', { watch: 'all', type: 'parse-error', hold: true });
   await other.eval('(setf *go* t)');
-  await until('the held error', 10_000, async () => (await other.text('debug', {})).includes('Held by'));
+  await until('the held error', 60_000, async () => (await other.text('debug', {})).includes('Held by'));
   expect(await other.eval('*went*')).toBe('NIL');
   one.image.close();
-  await until('that it goes on', 10_000, async () => (await other.eval('*went*')) === 'T');
+  await until('that it goes on', 60_000, async () => (await other.eval('*went*')) === 'T');
   expect(await other.text('debug', {})).toBe(
     'This session holds no error. A call with on_error: "hold" holds its error.',
   );
@@ -160,7 +164,7 @@ test('calls that run for other servers are in the status, and cannot be ended he
   await other.eval('1');
   expect(await other.text('image_status')).toContain('The Lisp image is ready, and no call runs.\n');
   const goOn = one.eval('(progn (princ "from one") (loop until (boundp (quote *ends*)) do (sleep 0.01)) 7)');
-  await until('its start', 10_000, async () => (await other.text('image_status')).includes('from one'));
+  await until('its start', 60_000, async () => (await other.text('image_status')).includes('from one'));
   const status = await other.text('image_status');
   expect(status).toContain('The Lisp image is ready, and no call of this server runs.\n');
   expect(status.replace(/\(\d+\.\d s\)/, '(N)')).toContain(
@@ -169,5 +173,5 @@ test('calls that run for other servers are in the status, and cannot be ended he
   expect(await one.text('image_status')).not.toContain('Calls of other servers');
   await other.eval('(defvar *ends* t)');
   expect(await goOn).toContain('7');
-  await until('its end', 10_000, async () => !(await other.text('image_status')).includes('Calls of other'));
+  await until('its end', 60_000, async () => !(await other.text('image_status')).includes('Calls of other'));
 });

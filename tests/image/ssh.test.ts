@@ -96,7 +96,7 @@ describe('a client', () => {
       const pid = Number(await session.eval('(progn (defun kept () 7) (sb-posix:getpid))'));
       const ssh = await sshOf(session.pid);
       const call = session.call('eval_form', { form: '(sleep 60)' });
-      await until('its start', 10_000, async () =>
+      await until('its start', 60_000, async () =>
         (await session.text('image_status')).includes('1 call runs'),
       );
       process.kill(ssh, 'SIGTERM');
@@ -104,6 +104,6 @@ describe('a client', () => {
         'Error: The Lisp image was lost during this call: its command exited with code 255. The next call gets a new image.',
       );
       expect(await session.eval('(kept)')).toBe('7');
-      await until('the end of the image there', 10_000, () => !runs(pid));
+      await until('the end of the image there', 60_000, () => !runs(pid));
     }));
 });

@@ -24,7 +24,7 @@ export async function startSshd(folder: string): Promise<TestSshd> {
 export async function sshOf(pid: number): Promise<number> {
   // Linux can leave children out while another one ends.
   const all = () => childrenOf(pid).filter((child) => commandOf(child).startsWith('ssh'));
-  await until('its only ssh', 10_000, () => all().length === 1);
+  await until('its only ssh', 60_000, () => all().length === 1);
   const [ssh] = all();
   if (ssh === undefined) throw new Error('The server has no ssh any more.');
   return ssh;

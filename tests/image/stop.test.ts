@@ -47,7 +47,7 @@ test('the call is told so, goes on in an image like a plain one, and the next im
     text: `Error: The Lisp image was lost during this call: ${HOW}. The next call gets a new image.\n\nOutput:\nbefore`,
     isError: true,
   });
-  await until('what it tells', 10_000, () => existsSync(ours));
+  await until('what it tells', 60_000, () => existsSync(ours));
   // Three times the heap, as in ours.
   const options = ['--dynamic-space-size', '12288MB', '--noinform', '--no-sysinit', '--no-userinit'];
   const forms = ['(require :sb-introspect)', reporting(plain), '(sb-ext:exit :abort t)'];
@@ -71,7 +71,7 @@ test('other calls are ended by it, and the threads of the program go on', async 
     `Error: The Lisp image was lost during this call: ${HOW}. The next call gets a new image.`,
   );
   await session.eval(`(with-open-file (out "${file}~" :direction :output))`);
-  await until('what the thread does', 10_000, () => existsSync(file));
+  await until('what the thread does', 60_000, () => existsSync(file));
 });
 
 test('an error in a thread that was made before reaches the hook that the program has set since', async () => {
@@ -89,7 +89,7 @@ test('an error in a thread that was made before reaches the hook that the progra
   });
   await until(
     'the hook',
-    10_000,
+    60_000,
     () => existsSync(file) && /^Unhandled\. #<FUNCTION .*>$/.test(readFileSync(file, 'utf8')),
   );
 });

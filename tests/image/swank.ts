@@ -62,7 +62,7 @@ export async function startSwank(
   const address = { kind, host: '127.0.0.1', port: Number(found()) };
   const kill = async () => {
     sbcl.kill('SIGKILL');
-    await until('its end', 10_000, () => sbcl.exitCode !== null || sbcl.signalCode !== null);
+    await until('its end', 60_000, () => sbcl.exitCode !== null || sbcl.signalCode !== null);
   };
   return { sbcl, address, url: `${kind}://127.0.0.1:${address.port}`, printed: () => text, kill };
 }

@@ -6,6 +6,7 @@ import { type Message, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
 import { readMessage } from '../../src/image/wire/messages.ts';
 import { answerProblem, readDeclared } from '../declared.ts';
 import { PROJECT } from '../harness.ts';
+import { until } from '../server/processes.ts';
 import { startRawAgent } from './raw-agent.ts';
 
 const DOCUMENT = readFileSync(join(PROJECT, 'docs', 'develop', 'wire-protocol.md'), 'utf8');
@@ -46,7 +47,9 @@ test('the agent greets as documented', async () => {
   const hello = readMessage(await agent.take('the greeting', (message) => 'hello' in message));
   if (hello.kind !== 'hello') throw new Error(`It greeted as ${hello.kind}.`);
   const collecting = collectionPoll(agent.pid, hello.collector);
-  expect([collecting(), collecting()]).toEqual([true, false]);
+  expect(collecting()).toBe(true);
+  // What the agent does behind its greeting can collect garbage.
+  await until('that no garbage is collected', 60_000, () => collecting() === false);
   // Not every SBCL is built to keep those.
   expect(hello.without.filter((ability) => ability !== 'cross-references to CL')).toEqual([]);
 });

@@ -242,7 +242,7 @@ test('a form is open from the first part that built to its end, however that com
   const { id, answer } = child.request('evaluate', {
     code: '(progn (defun o4 () 1) (sleep 60))',
   });
-  await until('the form that is open', 5000, () => opened.length === 1);
+  await until('the form that is open', 60_000, () => opened.length === 1);
   child.notify('interrupt', { job: id, reason: 'interrupt' });
   await answer;
   expect(opened).toEqual([]);

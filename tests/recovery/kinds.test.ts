@@ -203,7 +203,7 @@ describe('is there again after one loss:', () => {
   afterAll(() => session.close());
 
   test('nothing fails', () => {
-    expect(notice).toMatch(/Built again in \d\.\d s: \d+ forms\. Variables/);
+    expect(notice).toMatch(/Built again in \d+\.\d s: \d+ forms\. Variables/);
     expect(notice).not.toContain('Not built again');
     expect(notice).toContain(
       'Not run again: 2 forms in which no definition was seen. What only they made is gone.',
@@ -230,14 +230,14 @@ test.each(KINDS.filter(([kind]) => ALONE.includes(kind)))(
 test('tools come back at once, and count as made by an evaluation', async () => {
   await withSession('modern', async ({ session, changes }) => {
     await session.eval(definition('gives_seven', 'seven'));
-    await until('the change', 2000, () => changes() > 0);
+    await until('the change', 60_000, () => changes() > 0);
     const before = changes();
     await session.eval('(sb-ext:exit :abort t)');
-    await until('another change', 2000, () => changes() > before);
+    await until('another change', 60_000, () => changes() > before);
     expect(await session.text('gives_seven')).toBe('seven');
     expect((await toolOf(session, 'gives_seven'))?._meta).toEqual({ 'live-lisp/declaredLevel': 'safe' });
     await killImage(session);
-    await until('its return', 5000, async () => (await namesOf(session)).includes('gives_seven'));
+    await until('its return', 60_000, async () => (await namesOf(session)).includes('gives_seven'));
     const { notices } = await session.call('gives_seven');
     expect(notices.join('\n')).toContain('1 form, with 1 tool (gives_seven).');
   });

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach } from 'vitest';
 import { type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
-import { imageOf, killChild } from '../server/processes.ts';
+import { imageOf, killChild, until } from '../server/processes.ts';
 
 /** Starts a session with OPTIONS, with a state folder of its own unless they name one. ENDS gets what ends both. */
 async function launch(options: StartOptions, ends: (() => unknown)[]): Promise<Session> {
@@ -34,6 +34,16 @@ export function sessions(): (options?: StartOptions) => Promise<Session> {
 /** Kills the image of SESSION from outside. The server knows it then. */
 export async function killImage(session: Session): Promise<void> {
   await killChild(await imageOf(session.pid));
+}
+
+/** Evaluates FORM, which prints "begun" and then runs for ever, and interrupts it after that. */
+export async function evalInterrupted(session: Session, form: string): Promise<void> {
+  const call = session.call('eval_form', { form });
+  await until('what the call prints', 60_000, async () =>
+    (await session.text('image_status')).includes('last line: begun'),
+  );
+  await session.call('interrupt');
+  await call;
 }
 
 /** Evaluates FORM after a loss; returns its text and the notice of that loss, without the time it took. */

@@ -88,5 +88,5 @@ function difference(one: string, other: string): string {
 test.each(Array.from({ length: RUNS.seeds }, (_, index) => index + 1))(
   'a random run of seed %i',
   (seed) => run(seed),
-  LONG ? 1_200_000 : 120_000,
+  LONG ? 1_200_000 : 600_000,
 );

@@ -15,7 +15,7 @@ const mark = join(folder.path, 'mark');
 
 /** Resolves with the process of an image of SESSION that is not BEFORE. */
 function another(session: Session, before: number): Promise<number> {
-  return until('another image', 5000, () => imagesOf(session.pid).find((pid) => pid !== before));
+  return until('another image', 60_000, () => imagesOf(session.pid).find((pid) => pid !== before));
 }
 
 test('what fails is skipped and told, and the rest is built', async () => {
@@ -66,7 +66,7 @@ test('image_status tells how far the lost image is built again', async () => {
   await killImage(session);
   const building =
     'A new Lisp image is starting; the one before was lost: it was ended by SIGKILL. It is building the lost image again: 0 of 1. Calls wait for it.\n';
-  await until('the rebuild', 5000, async () => (await session.text('image_status')).includes(building));
+  await until('the rebuild', 60_000, async () => (await session.text('image_status')).includes(building));
   rmSync(mark);
   await session.eval('1');
 });
@@ -115,7 +115,7 @@ test('several that end the image: after three it is started without', async () =
 });
 
 test('a form that hangs is interrupted at its limit, while the call is told how far it is', async () => {
-  const session = await start({ waits: { image: { rebuiltForm: 500, progress: 100 } } });
+  const session = await start({ waits: { image: { rebuiltForm: 3000, progress: 100 } } });
   await session.eval('(defun before-it () 1)');
   await session.eval(`(defvar *slow* (loop while (probe-file "${mark}") do (sleep 0.1)))`);
   await session.eval('(defun behind-it () 2)');
@@ -138,19 +138,19 @@ test('a form that hangs is interrupted at its limit, while the call is told how 
 });
 
 test('a file that hangs is left out once it had its own time, and what comes after it is built', async () => {
-  const session = await start({ args: ['--root', folder.path], waits: { image: { rebuiltForm: 500 } } });
+  const session = await start({ args: ['--root', folder.path], waits: { image: { rebuiltForm: 3000 } } });
   const file = join(folder.path, 'serves.lisp');
   writeFileSync(file, '(defun handle () 1)\n(loop (sleep 0.1))\n');
-  await session.call('load_file', { path: 'serves.lisp', timeout: 0.5 });
+  await session.call('load_file', { path: 'serves.lisp', timeout: 3 });
   await session.eval('(defun behind-it () 2)');
   await killImage(session);
   const { text, reported: notice } = await afterLoss(session, '(list (handle) (behind-it))');
   expect(text).toBe('(1 2)');
-  expect(notice.replace(/after \d\.\d s/, 'after 0.5 s').replace(/in \d\.\d s/, 'in 0.0 s')).toBe(
+  expect(notice.replace(/after \d+\.\d s/, 'after N s')).toBe(
     reported(
       built(`1 form, 1 file (${file})`),
       'Not built again (1):',
-      `  load_file ${file}: it was interrupted after 0.5 s (timeout); it is left out from now on`,
+      `  load_file ${file}: it was interrupted after N s (timeout); it is left out from now on`,
     ),
   );
   await killImage(session);
@@ -160,9 +160,9 @@ test('a file that hangs is left out once it had its own time, and what comes aft
 test('what comes when the time for all is over is not built, not blamed, and built by the next restart', async () => {
   const session = await start({
     args: ['--allow', 'restart_image'],
-    waits: { image: { rebuild: 300, rebuiltForm: 5000 } },
+    waits: { image: { rebuild: 3000, rebuiltForm: 30_000 } },
   });
-  await session.eval(`(defvar *slow* (if (probe-file "${mark}") (sleep 1) 1))`);
+  await session.eval(`(defvar *slow* (if (probe-file "${mark}") (sleep 4) 1))`);
   await session.eval(`(defvar *late* (if (probe-file "${mark}") (sleep 5) 2))`);
   writeFileSync(mark, '');
   await killImage(session);
@@ -189,10 +189,12 @@ test('an image that is lost before anybody uses it is not built again and again'
   const before = await imageOf(session.pid);
   await killChild(before);
   await another(session, before);
-  await until('the rebuild', 5000, async () => (await session.text('image_status')).includes(' is ready, '));
+  await until('the rebuild', 60_000, async () =>
+    (await session.text('image_status')).includes(' is ready, '),
+  );
   writeFileSync(goOn, '');
   // One is built at once, for its tools; the next waits for somebody who needs it.
-  await until('the loss of the one that nobody used', 5000, async () =>
+  await until('the loss of the one that nobody used', 60_000, async () =>
     (await session.text('image_status')).includes('; then it exited with code 1'),
   );
   expect(imagesOf(session.pid)).toEqual([]);
@@ -207,7 +209,8 @@ test('an image that is lost before anybody uses it is not built again and again'
 test('an image that was frozen and replaced is built again', async () => {
   const session = await start({ args: ['--heap', '256MB'] });
   await session.eval('(defun f () 1)');
-  await session.eval('(sb-sys:without-interrupts (loop))', { timeout: 0.2 });
+  // The limit must come when the call is in its loop, also where many others want the CPU.
+  await session.eval('(sb-sys:without-interrupts (loop))', { timeout: 3 });
   const frozen = await afterLoss(session, '(f)');
   expect(frozen.text).toBe('1');
   expect(frozen.reported).toContain(
@@ -233,8 +236,8 @@ test('killed while it is built: what was being built is dropped, and told', asyn
   await session.eval(`(defvar *slow* (loop while (probe-file "${mark}") do (sleep 0.01)))`);
   writeFileSync(mark, '');
   await killImage(session);
-  const image = await until('the next image', 5000, () => imagesOf(session.pid)[0]);
-  await until('the form that is slow', 5000, async () =>
+  const image = await until('the next image', 60_000, () => imagesOf(session.pid)[0]);
+  await until('the form that is slow', 60_000, async () =>
     (await session.text('image_status')).includes('1 of 2'),
   );
   await killChild(image);

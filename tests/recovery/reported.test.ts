@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type Session, temporaryFolder } from '../harness.ts';
-import { afterLoss, built, killImage, reported, sessions } from './losses.ts';
+import { afterLoss, built, evalInterrupted, killImage, reported, sessions } from './losses.ts';
 
 const start = sessions();
 
@@ -21,7 +21,7 @@ test('the texts are exact', async () => {
   const session = await start();
   await session.eval('(defvar *x* 1) (defun f () *x*) (setf *x* 2) (f) (push 1 *y*)');
   await session.eval('(defun before-the-error () 1) (error "No.") (defun after () 2)');
-  await session.eval('(defun before-the-end () 1) (loop)', { timeout: 0.5 });
+  await evalInterrupted(session, '(defun before-the-end () 1) (progn (princ "begun") (loop))');
   await killImage(session);
   expect(
     await afterLoss(session, '(list (f) (before-the-error) (before-the-end) (fboundp (quote after)))'),
@@ -46,7 +46,7 @@ test('a form that did not end well is not run again, and told when it would buil
   const session = await start();
   await session.eval('(defun f () 1)');
   await session.eval('(progn (defun half () 1) (error "No."))');
-  await session.eval('(progn (defvar *slow* 1) (loop))', { timeout: 0.5 });
+  await evalInterrupted(session, '(progn (defvar *slow* 1) (princ "begun") (loop))');
   await killImage(session);
   expect(await afterLoss(session, "(list (f) (fboundp 'half) (boundp '*slow*))")).toEqual({
     text: '(1 NIL NIL)',
@@ -54,7 +54,7 @@ test('a form that did not end well is not run again, and told when it would buil
       built('1 form'),
       'Not run again, because they did not end well (2):',
       '  (progn (defun half () 1) (error "No."))',
-      '  (progn (defvar *slow* 1) (loop))',
+      '  (progn (defvar *slow* 1) (princ "begun") (loop))',
     ),
   });
 });
@@ -131,7 +131,7 @@ test('what a form that did not end well can have set is named', async () => {
   await session.eval('(defvar *k* nil)');
   await session.eval('(progn (setf *k* 5) (error "x"))');
   await session.eval('(defvar *l* nil)');
-  await session.eval('(progn (setf *l* 5) (loop))', { timeout: 0.5 });
+  await evalInterrupted(session, '(progn (setf *l* 5) (princ "begun") (loop))');
   await killImage(session);
   expect(await afterLoss(session, '(list *k* *l*)')).toEqual({
     text: '(NIL NIL)',
