@@ -1,28 +1,64 @@
 // Removes files from the cache that no version of the program in use needs.
 
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning } from './ownership.ts';
 
+/** Milliseconds in a day. */
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** Milliseconds after its last use for which a file stays in the cache. */
-const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
+const UNUSED_MS = 30 * DAY_MS;
+/** Maximum number of files of other versions that stay in the cache for UNUSED_MS. Further ones stay for RECENT_MS. */
+const KEPT_FILES = 10;
+/** Many file systems record once a day that a file was read. A file that was not used for this time is not in use. */
+const RECENT_MS = 2 * DAY_MS;
 
 /** Removes the unused files in FOLDER whose names match KIND. Keeps files whose names begin with one of CURRENT. In
  * KIND, the group `part` matches the suffix of an incomplete file; it begins with the process id of its writer. Never
  * throws. */
 export function removeLeftovers(folder: string, kind: RegExp, current: readonly string[]): void {
+  const complete: { path: string; unusedMs: number }[] = [];
   for (const name of namesInFolder(folder)) {
     const match = kind.exec(name);
     if (match === null) continue;
     const part = match.groups?.['part'];
     if (part === undefined && current.some((each) => name.startsWith(each))) continue;
-    try {
-      const path = join(folder, name);
-      if (isLeftover(path, part)) rmSync(path);
-    } catch {
-      // Another server has removed the file already.
-    }
+    const path = join(folder, name);
+    const unusedMs = unusedTime(path);
+    if (unusedMs === undefined) continue;
+    if (part === undefined) complete.push({ path, unusedMs });
+    else if (unusedMs > UNUSED_MS || hasEnded(part)) removeFile(path);
   }
+  complete.sort((one, other) => one.unusedMs - other.unusedMs);
+  for (const [index, { path, unusedMs }] of complete.entries())
+    if (unusedMs > (index < KEPT_FILES ? UNUSED_MS : RECENT_MS)) removeFile(path);
+}
+
+/** Removes the folders in FOLDER that `noteUse` has not noted for 30 days, with all that is in
+ * them. Never throws. */
+export async function removeUnusedFolders(folder: string): Promise<void> {
+  for (const name of namesInFolder(folder)) {
+    const path = join(folder, name);
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats?.isDirectory() !== true || Date.now() - stats.mtimeMs <= UNUSED_MS) continue;
+    // A server that starts now makes a new folder, and does not use one that is incomplete.
+    const removed = join(folder, `${name.replace(/\..*/, '')}.${process.pid}`);
+    await rename(path, removed)
+      .then(() => rm(removed, { recursive: true, force: true }))
+      .catch(() => {});
+  }
+}
+
+/** Notes that this process uses FOLDER, now and each day until it ends. Never throws. */
+export function noteUse(folder: string): void {
+  const note = () => {
+    try {
+      utimesSync(folder, new Date(), new Date());
+    } catch {}
+  };
+  note();
+  setInterval(note, DAY_MS).unref();
 }
 
 /** Returns the names of the entries of FOLDER; [] when they cannot be listed. */
@@ -34,11 +70,23 @@ export function namesInFolder(folder: string): string[] {
   }
 }
 
-function isLeftover(path: string, part: string | undefined): boolean {
-  const stats = lstatSync(path);
-  if (!stats.isFile()) return false;
-  const writerPid = /^\d+(?=\.|$)/.exec(part ?? '')?.[0];
-  if (writerPid !== undefined && !isRunning(Number(writerPid))) return true;
+/** Returns the number of milliseconds since the last use of the file PATH; undefined when it is no regular file. */
+function unusedTime(path: string): number | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
   // Some file systems do not record when a file was read, so the time of the last change counts too.
-  return Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > UNUSED_MS;
+  return stats?.isFile() ? Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) : undefined;
+}
+
+/** Returns true when the process that wrote an incomplete file has ended. PART begins with its id. */
+function hasEnded(part: string): boolean {
+  const writerPid = /^\d+(?=\.|$)/.exec(part)?.[0];
+  return writerPid !== undefined && !isRunning(Number(writerPid));
+}
+
+function removeFile(path: string): void {
+  try {
+    rmSync(path);
+  } catch {
+    // Another server has removed the file already.
+  }
 }

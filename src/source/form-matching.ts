@@ -25,27 +25,63 @@ interface Entry {
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
-/** Returns the offset in NOW of the form at START in BEFORE. Forms match by operator and name, if needed by
- *  qualifiers and specializers or the number of required parameters too, or by text. Returns undefined unless
- *  exactly one form matches in each text. */
+/** Returns the offset in NOW of the form at START in BEFORE. Forms match by operator and name, if needed by qualifiers
+ * and specializers, text, the number of required parameters or position too. Returns undefined when no form or several
+ * forms match. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
   if (old === undefined) return undefined;
   const sameName = (other: Entry) => hasName(other, old.definition);
-  const keys = [
-    sameName,
-    (other: Entry) => sameName(other) && other.definition?.method === old.definition?.method,
-    (other: Entry) => sameName(other) && other.required() === old.required(),
-  ];
-  for (const same of old.definition ? keys : []) {
+  const sameMethod = (other: Entry) => sameName(other) && other.definition?.method === old.definition?.method;
+  const sameText = (other: Entry) => other.text === old.text;
+  const sameRequired = (other: Entry) => sameMethod(other) && other.required() === old.required();
+  for (const same of old.definition ? [sameName, sameMethod, sameText, sameRequired] : [sameText]) {
     const again = news.filter(same);
-    if (again.length === 0) return undefined;
+    // A definition keeps its name and its specializers.
+    if (again.length === 0 && same === sameMethod) return undefined;
     if (again.length === 1 && olds.filter(same).length === 1) return again[0]?.start;
   }
-  const equal = (other: Entry) => other.text === old.text;
-  const again = news.filter(equal);
-  return again.length === 1 && olds.filter(equal).length === 1 ? again[0]?.start : undefined;
+  if (old.definition === undefined) return undefined;
+  const starts = (entries: readonly Entry[]) => entries.filter(sameMethod).map((entry) => entry.start);
+  return formInOrder(start, before, now, starts(olds), starts(news));
+}
+
+/** Returns the offset in NOW of the form at START in BEFORE. OLD_STARTS are the offsets of the forms in BEFORE that
+ * nothing but their order distinguishes from it, and NEW_STARTS those of the forms that it can be. Only forms between the
+ * same unchanged forms match. Returns undefined when NOW has more or fewer of these than BEFORE. */
+export function formInOrder(
+  start: number,
+  before: TopLevelForms,
+  now: TopLevelForms,
+  oldStarts: readonly number[],
+  newStarts: readonly number[],
+): number | undefined {
+  if (oldStarts.length === 0 || newStarts.length === 0) return undefined;
+  const unchanged = unchangedForms(outlineOf(before), outlineOf(now));
+  const last = unchanged.findLast((each) => each.old < start);
+  const next = unchanged.find((each) => each.old > start);
+  const between = (starts: readonly number[], from = -1, to = Number.POSITIVE_INFINITY) =>
+    starts.filter((each) => from < each && each < to);
+  const olds = between(oldStarts, last?.old, next?.old);
+  const news = between(newStarts, last?.now, next?.now);
+  return olds.length === news.length ? news[olds.indexOf(start)] : undefined;
+}
+
+/** Returns the offsets, in OLDS and in NEWS, of each form whose text occurs once in both. Sorted by offset in OLDS. */
+function unchangedForms(olds: readonly Entry[], news: readonly Entry[]): { old: number; now: number }[] {
+  const [oldByText, newByText] = [onlyByText(olds), onlyByText(news)];
+  return olds.flatMap(({ text, start }) => {
+    const now = newByText.get(text);
+    return now === undefined || oldByText.get(text) === undefined ? [] : [{ old: start, now }];
+  });
+}
+
+/** Returns the offsets of ENTRIES by text; undefined for a text that several entries have. */
+function onlyByText(entries: readonly Entry[]): Map<string, number | undefined> {
+  const byText = new Map<string, number | undefined>();
+  for (const { text, start } of entries) byText.set(text, byText.has(text) ? undefined : start);
+  return byText;
 }
 
 function hasName({ definition }: Entry, wanted: Definition | undefined): boolean {

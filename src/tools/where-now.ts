@@ -4,7 +4,13 @@ import type { Place } from '../image/wire/operations.ts';
 import { isDefiner, methodKey } from '../source/definition.ts';
 import { formsNaming } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
-import { type DefinitionName, formAgain, formDefining, formMentions } from '../source/form-matching.ts';
+import {
+  type DefinitionName,
+  formAgain,
+  formDefining,
+  formInOrder,
+  formMentions,
+} from '../source/form-matching.ts';
 import { definitionNameOf } from '../source/qualified.ts';
 import type { TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
@@ -142,8 +148,9 @@ function indexNow({ now, loaded = now, features }: Versions, place: Place, top: 
   return oldTop === undefined ? undefined : index - oldTop + top;
 }
 
-/** Returns the index at which the only top-level form of NOW begins that contains DEFINITION inside, such as an edited
- * LET. Returns undefined unless the form at the index OLD is the only such form in BEFORE. */
+/** Returns the index at which the top-level form of NOW begins that contains DEFINITION inside, such as an edited LET, as
+ * the form at the index OLD of BEFORE does. If several forms of a text contain DEFINITION, only their order distinguishes
+ * them. Returns undefined when there is no such form. */
 function formAround(
   definition: DefinitionName,
   old: number,
@@ -152,7 +159,9 @@ function formAround(
 ): number | undefined {
   if (definition.name === '') return undefined;
   const [was, is] = [formsAround(definition, before), formsAround(definition, now)];
-  return was.length === 1 && was[0] === old && is.length === 1 ? is[0] : undefined;
+  const [only, ...others] = was;
+  if (only === old && others.length === 0 && is.length === 1) return is[0];
+  return formInOrder(old, before, now, was, is);
 }
 
 /** Returns the indexes at which those top-level forms begin that contain the definition in a form inside them. */

@@ -250,6 +250,19 @@ Give one as it stands here, or its line.`);
     );
   });
 
+  test('one that a feature excludes is named, and how to change it; one that a feature includes is found', async () => {
+    const excluded =
+      'failed: edits[0]: #+ or #- excludes the definition of stops-a::os at stops-a.lisp:6 in this image. Give path, old and new without definition to change it.';
+    expect(await stop('stops-a::os', { line: 6 })).toBe(excluded);
+    expect(await stop('stops-a::os')).toContain('old does not stand in (defun os) at stops-a.lisp:5; ');
+    at.put('else.lisp', '(in-package :stops-a)\n#-sbcl\n(defun elsewhere () 2)\n');
+    expect(await stop('stops-a::elsewhere', { path: 'else.lisp' })).toBe(
+      'failed: edits[0]: #+ or #- excludes the definition of stops-a::elsewhere at else.lisp:3 in this image. Give path, old and new without definition to change it.',
+    );
+    await edit({ path: 'else.lisp', old: '() 2', new: '() 3' });
+    expect(bytes('else.lisp')).toBe('(in-package :stops-a)\n#-sbcl\n(defun elsewhere () 3)\n');
+  });
+
   test('what they define by the name is told where they lack the method', async () => {
     expect(await stop('(defmethod stop :around (string))')).toBe(
       `failed: edits[0]: there is no such definition of stop, but these:
@@ -262,12 +275,6 @@ Give one as it stands here, or its line.`,
     );
     expect(await stop('other::stopped')).toBe(
       'failed: edits[0]: stops-a.lisp does not define other::stopped, but that name in another package. Give it with its package: |Stops|::stopped.',
-    );
-  });
-
-  test('what a feature leaves out is not found, and what it lets through is told', async () => {
-    expect(await stop('os', { line: 6, path: 'stops-a.lisp' })).toBe(
-      'failed: edits[0]: there is no such definition of os at line 6, but these:\n  stops-a.lisp:5  (defun os)\nGive one as it stands here, or its line.',
     );
   });
 });

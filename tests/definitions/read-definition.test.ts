@@ -142,6 +142,97 @@ Methods (2; methods: true reads them):
     );
   });
 
+  describe('one of two of its name', () => {
+    const LOADED = [
+      '(defpackage :rd-two-of (:use :cl))',
+      '(in-package :rd-two-of)',
+      '(defvar *limit* 1)',
+      '(defmacro twice (x) `(list ,x))',
+      '(let ((n 1)) (defun nested () n))',
+      '(defun between () *limit*)',
+      '(defvar *limit* 2)',
+      '(defmacro twice (x) `(vector ,x))',
+      '(let ((n 2)) (defun nested () n))',
+    ];
+    const NAMES = ['rd-two-of::*limit*', 'rd-two-of::twice', 'rd-two-of::nested'];
+    const SECOND = {
+      6: '(defvar *limit* 22)',
+      7: '(defmacro twice (x) x)',
+      8: '(let ((n 2)) (defun nested () (* n n)))',
+    };
+    const put = (changed: Record<number, string>, ...more: string[]) =>
+      at.put('src/two-of.lisp', [...LOADED.map((line, index) => changed[index] ?? line), ...more].join('\n'));
+    const readAll = async () => {
+      const texts: string[] = [];
+      for (const name of NAMES) texts.push(await read(name));
+      return texts;
+    };
+    beforeAll(async () => {
+      put({});
+      await at.answer('load_file', { path: 'src/two-of.lisp' });
+    });
+
+    const NOW = [
+      'src/two-of.lisp:7  RD-TWO-OF::*LIMIT* [SPECIAL VARIABLE] (changed since it was loaded; this is its text now)\n\n(defvar *limit* 22)',
+      'src/two-of.lisp:8  RD-TWO-OF::TWICE [MACRO] (changed since it was loaded; this is its text now)\n\n(defmacro twice (x) x)',
+      'src/two-of.lisp:9  RD-TWO-OF::NESTED [FUNCTION] (changed since it was loaded; this is its text now)\n\n(defun nested () (* n n))',
+    ];
+
+    test('is found again after an edit', async () => {
+      put(SECOND);
+      expect(await readAll()).toEqual(NOW);
+    });
+
+    test('is found again after an edit of both', async () => {
+      put({
+        ...SECOND,
+        2: '(defvar *limit* 11)',
+        3: '(defmacro twice (x) `(list ,x ,x))',
+        4: '(let ((n 3)) (defun nested () n))',
+      });
+      expect(await readAll()).toEqual(NOW);
+    });
+
+    test('is found again where nothing stands between them', async () => {
+      put({
+        ...SECOND,
+        2: '(defvar *limit* 11)',
+        3: '(defmacro twice (x) `(list ,x ,x))',
+        4: '(let ((n 3)) (defun nested () n))',
+        5: '',
+      });
+      expect(await readAll()).toEqual(NOW);
+    });
+
+    test('is not taken for the other when it was deleted', async () => {
+      put({
+        2: '(defvar *limit* 11)',
+        3: '(defmacro twice (x) `(list ,x ,x))',
+        4: '(let ((n 3)) (defun nested () n))',
+        6: '',
+        7: '',
+        8: '',
+      });
+      const lost = ['*LIMIT* [SPECIAL VARIABLE]', 'TWICE [MACRO]', 'NESTED [FUNCTION]'];
+      expect(await readAll()).toEqual(
+        lost.map(
+          (name, index) =>
+            `src/two-of.lisp:${7 + index}  RD-TWO-OF::${name} (as it was loaded; the file has changed since, and this is not found in it)\n\n${['(defvar *limit* 2)', '(defmacro twice (x) `(vector ,x))', '(defun nested () n)'][index]}`,
+        ),
+      );
+    });
+
+    test('is not taken for a third that was added beside it', async () => {
+      put(
+        SECOND,
+        '(defvar *limit* 3)',
+        '(defmacro twice (x) `(list* ,x))',
+        '(let ((n 4)) (defun nested () n))',
+      );
+      for (const text of await readAll()) expect(text).toContain('and this is not found in it)');
+    });
+  });
+
   test('that was evaluated is told as such', async () => {
     await at.answer('eval_form', { form: '(+ 1 2)\n(defun evaluated (x)\n  (list x))' });
     expect(await read('evaluated', { package: 'cl-user' })).toMatch(

@@ -1,9 +1,9 @@
 // What goes from the cache when something new is kept there, and what stays.
 
-import { mkdirSync, readdirSync, utimesSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { removeLeftovers } from '../../src/leftovers.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { noteUse, removeLeftovers, removeUnusedFolders } from '../../src/leftovers.ts';
 import { temporaryFolder } from '../harness.ts';
 
 const KIND = /^(?:agent-\d+\.fasl|image-\d+\.core)(?:\.(?<part>.+))?$/;
@@ -52,6 +52,19 @@ test('what other versions have not used for 30 days goes', () => {
   expect(left()).toEqual(kept.sort());
 });
 
+test('of more than ten files of other versions, those go that were not used for two days', () => {
+  const names = Array.from({ length: 14 }, (_, index) => `agent-${index + 20}.fasl`);
+  names.slice(0, 11).forEach((name, index) => void file(name, index / 10));
+  for (const name of names.slice(11)) file(name, 3);
+  const kept = [...names.slice(0, 11), file('agent-1.fasl', 9), file(`agent-40.fasl.${RUNS}.ab`, 9)];
+  expect(left()).toEqual(kept.sort());
+});
+
+test('ten files of other versions stay for 30 days', () => {
+  const names = Array.from({ length: 11 }, (_, index) => file(`agent-${index + 20}.fasl`, 10 + index));
+  expect(left()).toEqual(names.slice(0, 10));
+});
+
 test('what this version uses stays, and so does all that is of no such kind', () => {
   const kept = [
     file('agent-1.fasl', 99),
@@ -67,4 +80,51 @@ test('what this version uses stays, and so does all that is of no such kind', ()
 
 test('a folder that is not there is no obstacle', () => {
   expect(removeLeftovers(join(folder.path, 'none'), KIND, [])).toBeUndefined();
+});
+
+describe('folders', () => {
+  /** Makes the folder NAME with a file in it. It was last used so many days ago. */
+  function folderOf(name: string, days: number): string {
+    folder.put(join(name, 'tree', 'a.fasl'), '');
+    const at = Date.now() / 1000 - days * 86_400;
+    utimesSync(join(folder.path, name), at, at);
+    return name;
+  }
+  const leftFolders = async () => {
+    await removeUnusedFolders(folder.path);
+    return readdirSync(folder.path).sort();
+  };
+
+  test('that nobody has used for 30 days go, with what is in them, and others stay', async () => {
+    folderOf('old', 31);
+    const kept = [folderOf('used', 29)];
+    expect(await leftFolders()).toEqual(kept);
+    expect(readdirSync(join(folder.path, 'used', 'tree'))).toEqual(['a.fasl']);
+  });
+
+  test('of which a removal left something go with the next, and links lead to nothing that goes', async () => {
+    const outside = temporaryFolder();
+    outside.put('mine', '');
+    folderOf(`old.${GONE}`, 31);
+    symlinkSync(outside.path, join(folder.path, `old.${GONE}`, 'tree', 'link'));
+    symlinkSync(outside.path, join(folder.path, 'link'));
+    const long = new Date(0);
+    utimesSync(outside.path, long, long);
+    utimesSync(join(folder.path, `old.${GONE}`), long, long);
+    expect(await leftFolders()).toEqual(['link']);
+    expect(readdirSync(outside.path)).toEqual(['mine']);
+    outside.remove();
+  });
+
+  test('stay when a server has noted that it uses them', async () => {
+    const old = folderOf('old', 31);
+    noteUse(join(folder.path, old));
+    expect(Date.now() - statSync(join(folder.path, old)).mtimeMs).toBeLessThan(86_400_000);
+    expect(await leftFolders()).toEqual([old]);
+  });
+
+  test('where there are none are no obstacle', async () => {
+    await removeUnusedFolders(join(folder.path, 'none'));
+    noteUse(join(folder.path, 'none'));
+  });
 });

@@ -2,7 +2,7 @@
 // that it has started.
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
@@ -30,7 +30,10 @@ const STRAY =
 describe('as without the sandbox', () => {
   let session: Session;
   const sandboxes = join(place.cache, 'live-lisp', 'sandboxes');
+  const unused = join(sandboxes, 'unused');
   beforeAll(async () => {
+    mkdirSync(join(unused, 'fasls'), { recursive: true, mode: 0o700 });
+    utimesSync(unused, 0, 0);
     // What fills a small heap does so soon.
     session = await startSandboxed(place.root, { heap: '128MB', env: { XDG_CACHE_HOME: place.cache } });
   });
@@ -97,7 +100,9 @@ describe('as without the sandbox', () => {
     expect(await session.eval(form)).toBe('T');
   });
 
-  test('what is compiled goes where no image outside looks', async () => {
+  test('what is compiled goes where no image outside looks, and what no server has used for 30 days is gone', async () => {
+    await until('the removal', 60_000, () => readdirSync(sandboxes).length === 1);
+    expect(existsSync(unused)).toBe(false);
     expect(readdirSync(place.cache)).toEqual(['live-lisp']);
     const [name = ''] = readdirSync(sandboxes);
     expect(await shell(session, `cd ${sandboxes}/${name} && find . -name "alexandria*" | wc -l`)).toMatch(

@@ -30,6 +30,8 @@ const MAX_CORES = 3;
  * the machine can leave an empty file. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
+/** The compiled agents of images that servers did not start, or started by a command. */
+const FAR_AGENT = /^(?:attached|command)-.+\.fasl$/;
 const CACHE_FILE = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
 
 export class KeptCore {
@@ -73,6 +75,7 @@ export class KeptCore {
       removeOldest(file);
       const current = [`${basename(compiledAgent(this.#options))}-`, basename(file)];
       removeLeftovers(dirname(file), CACHE_FILE, current);
+      removeLeftovers(join(dirname(file), 'agents'), FAR_AGENT, []);
     } catch {}
     this.#removePartial();
   }

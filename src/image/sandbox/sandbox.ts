@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { checkAnswering, orSetupError, withFileTimeout } from '../../files/answering.ts';
 import { digestOf } from '../../files/digest.ts';
+import { noteUse, removeUnusedFolders } from '../../leftovers.ts';
 import { isInside, realPath, recordsFolder } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { CommandSandbox, ProcessCommand } from '../process/command.ts';
@@ -111,6 +112,7 @@ export class Sandbox implements CommandSandbox {
   /** The real paths of the secrets that existed when `findSecrets` was last called. It is called at each start of an
    * image and, before the first one, at the start of the server. */
   #secrets: readonly string[] = [];
+  #notesUse = false;
 
   constructor(options: SandboxOptions) {
     const { roots, write, libraries, needed, strict, stateFolder, cacheFolder } = options;
@@ -300,8 +302,14 @@ export class Sandbox implements CommandSandbox {
     const { cacheFolder, strict } = this.#options;
     const abilities = JSON.stringify([this.#workspace, strict]);
     const digest = digestOf(abilities).slice(0, 16);
-    const folder = join(cacheFolder, 'sandboxes', digest);
-    return cacheUsable(folder) ? realPath(folder) : undefined;
+    const all = join(cacheFolder, 'sandboxes');
+    const folder = join(all, digest);
+    const isNew = !existsSync(folder);
+    if (!cacheUsable(folder)) return undefined;
+    if (!this.#notesUse) noteUse(folder);
+    this.#notesUse = true;
+    if (isNew) void removeUnusedFolders(all);
+    return realPath(folder);
   }
 
   #lockIn(

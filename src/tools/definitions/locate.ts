@@ -9,6 +9,7 @@ import { fewOf } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import {
   definitionsIn,
+  formsNaming,
   likeliest,
   likeliestFormsNaming,
   type NamingForm,
@@ -92,8 +93,12 @@ export class Locator {
     return candidates;
   }
 
-  #inFile(file: EditedFile, { query, line }: Pick<Edit, 'query' | 'line'>): NamingForm[] {
-    const targets = targetsFitting(file.forms, targetQueryOf(query));
+  #inFile(
+    file: EditedFile,
+    { query, line }: Pick<Edit, 'query' | 'line'>,
+    forms: TopLevelForms = file.forms,
+  ): NamingForm[] {
+    const targets = targetsFitting(forms, targetQueryOf(query));
     if (line === undefined) return targets;
     return targets.filter(
       ({ start, end }) => file.source.lineAt(start) <= line && line <= file.source.lineAt(end - 1),
@@ -207,10 +212,25 @@ export class Locator {
     const searched = paths.flatMap((searchedPath) => this.#files.named(searchedPath) ?? []);
     return (
       this.#makerOf(query, known) ??
+      this.#excludedText(edit, searched) ??
       this.#othersText(edit, wanted, searched) ??
       this.#otherPackageText(edit, wanted, paths, searched) ??
       (path === undefined ? this.#notFoundText(query) : this.#notInFileText(query, wanted, path))
     );
+  }
+
+  /** Returns an error message when #+ or #- excludes the definition in one of the files SEARCHED; else undefined. */
+  #excludedText(edit: Edit, searched: readonly EditedFile[]): string | undefined {
+    const { query } = edit;
+    for (const file of searched) {
+      const included = formsNaming(file.forms, { name: query.symbol }).map(({ start }) => start);
+      const forms = new TopLevelForms(file.source, new OtherFeatures(this.#origins.places.features));
+      const target = this.#inFile(file, edit, forms).find(({ start }) => !included.includes(start));
+      if (target === undefined) continue;
+      const place = `${visibleName(file.present.name)}:${file.source.lineAt(target.start)}`;
+      return `#+ or #- excludes the definition of ${query.name} at ${place} in this image. Give path, old and new without definition to change it.`;
+    }
+    return undefined;
   }
 
   /** Returns an error message when the files SEARCHED define the name in other ways, for example by other methods; else
@@ -254,6 +274,20 @@ export class Locator {
     const names = file ? definitionsIn(file.forms).map(({ name }) => name.toLowerCase()) : [];
     const hint = didYouMean(nearest(symbol, [...new Set(names)]));
     return `${visibleName(path)} does not define ${wanted}. ${hint || 'read_definition with path lists what it defines.'}`;
+  }
+}
+
+/** All features but KNOWN. Under these, forms are read that #+ and #- exclude under KNOWN. */
+class OtherFeatures extends Set<string> {
+  readonly #known: ReadonlySet<string>;
+
+  constructor(known: ReadonlySet<string>) {
+    super();
+    this.#known = known;
+  }
+
+  override has(name: string): boolean {
+    return !this.#known.has(name);
   }
 }
 
