@@ -75,12 +75,12 @@ export interface AssemblyOptions extends Timeouts {
   /** Names of parts of the agent that are left out. If absent, the server decides this when an image starts. */
   without?: readonly string[];
   /** Set when the server has several images. Each image then has its own assembly. */
-  among?: Among;
+  oneOfSeveral?: OneOfSeveral;
 }
 
 /** For a server with several images: the name and the number series of one image, and the objects that all images
  * share. */
-export interface Among {
+export interface OneOfSeveral {
   name: string;
   series: Series;
   /** The catalog of the tools of all images, in which search_tools searches. */
@@ -99,7 +99,7 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
   const assembly = assembleParts(config, registry, catalog, options);
-  registerBuiltIns(assembly, options.among?.catalog);
+  registerBuiltIns(assembly, options.oneOfSeveral?.catalog);
   for (const rule of config.allow.map(parseAllowed)) {
     // A rule may name a tool that the start file (--init) will define later.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
@@ -123,7 +123,7 @@ export function assembleParts(
   config: Config,
   registry: ToolRegistry,
   catalog: Catalog,
-  { image: times, matchMs, longMs, unsavedMs, notices = [], without, among }: AssemblyOptions = {},
+  { image: times, matchMs, longMs, unsavedMs, notices = [], without, oneOfSeveral }: AssemblyOptions = {},
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
@@ -131,28 +131,28 @@ export function assembleParts(
   const connections: Connections = {
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),
-    series: among?.series,
+    series: oneOfSeveral?.series,
     // Answers are rendered synchronously, so the files that REPLY names must be read before.
     onReply: (reply) => toolDependencies.places.prepareFor(reply),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
-    tools: imageTools(registry, holds, () => toolDependencies, among !== undefined),
+    tools: imageTools(registry, holds, () => toolDependencies, oneOfSeveral !== undefined),
   };
   const forbids = (real: string) => workspace.forbids(real);
   const imageParts: ImageParts = { sandbox, without, forbids, connections };
   const image = chosenImage(config, imageParts);
-  const { editors = new Editors(config.root, unsavedMs), changes } = among ?? {};
+  const { editors = new Editors(config.root, unsavedMs), changes } = oneOfSeveral ?? {};
   const workspace = workspaceOf(config, image, sandbox, { editors, ...(changes && { changes }) });
   const longCalls = new LongCalls(image, longMs);
-  const { log, history, intents } = recordsOf(config, among?.name);
-  const observations = among?.observations ?? new Observations(config.profiles, config.root);
+  const { log, history, intents } = recordsOf(config, oneOfSeveral?.name);
+  const observations = oneOfSeveral?.observations ?? new Observations(config.profiles, config.root);
   const ownNotices = config.noSandboxReason === undefined ? [] : [`Note: ${sandboxText(config)}`];
   const rollBack = () => rollBackUnfinished(workspace, intents);
   const executor = new Executor(registry, {
-    image: among?.name,
+    image: oneOfSeveral?.name,
     ask: config.ask,
     standing: standingApprovals(config, workspace),
     audit: log,
-    ready: (among?.rollBackOnce(rollBack) ?? rollBack()).then((texts) => void notices.push(...texts)),
+    ready: (oneOfSeveral?.rollBackOnce(rollBack) ?? rollBack()).then((texts) => void notices.push(...texts)),
     ...(sandbox && { remark: refusals(config.root, image, sandbox) }),
     takeNotices: () => [
       ...notices.splice(0),
@@ -166,7 +166,7 @@ export function assembleParts(
       ...(image.isAttached ? [] : (sandbox?.takeNewFiles() ?? [])).map(newcomerText),
     ],
   });
-  const questions = among?.questions ?? new OpenQuestions(config.answerSeconds);
+  const questions = oneOfSeveral?.questions ?? new OpenQuestions(config.answerSeconds);
   const toolDependencies: ToolDependencies = {
     places: new Places(workspace.root, {
       ...placesIn(image, forbids),
@@ -329,7 +329,7 @@ function workspaceOf(
   { roots, root, readRoots, imageCommand }: Config,
   image: Image,
   sandbox: Sandbox | undefined,
-  shared: { editors: Editors } & Partial<Pick<Among, 'changes'>>,
+  shared: { editors: Editors } & Partial<Pick<OneOfSeveral, 'changes'>>,
 ): Workspace {
   // Code in an image of somebody else does not run in a sandbox.
   const hides = (real: string) => !image.isAttached && sandbox?.hides(real) === true;

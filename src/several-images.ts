@@ -1,7 +1,7 @@
 // Directs each call to the image that the call names, when the server has several images. Each image has its own
 // assembly, so that ids, held errors, notices and approvals of one image are never taken for those of another.
 
-import { type Among, type Assembly, type AssemblyOptions, assemble } from './assembly.ts';
+import { type Assembly, type AssemblyOptions, assemble, type OneOfSeveral } from './assembly.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
 import { Editors } from './door/editors.ts';
@@ -45,7 +45,7 @@ function assembleSeveral(config: Config, options: AssemblyOptions): Served {
   const { images } = config;
   let rolledBack: Promise<string[]> | undefined;
   const tools = new ToolsOfAll(images.map(({ image }) => image));
-  const shared: Omit<Among, 'name' | 'series'> = {
+  const shared: Omit<OneOfSeveral, 'name' | 'series'> = {
     catalog: new Catalog(tools, config.contractNames ? contractSpelling : undefined),
     questions: new OpenQuestions(config.answerSeconds),
     editors: new Editors(config.root, options.unsavedMs),
@@ -59,8 +59,8 @@ function assembleSeveral(config: Config, options: AssemblyOptions): Served {
   };
   const members = images.map((choice, index): Member => {
     const series = { count: images.length, index };
-    const among = { ...shared, name: choice.image, series };
-    return { name: choice.image, ...assemble(configOf(config, choice), { ...options, among }) };
+    const oneOfSeveral = { ...shared, name: choice.image, series };
+    return { name: choice.image, ...assemble(configOf(config, choice), { ...options, oneOfSeveral }) };
   });
   tools.members = members;
   return {

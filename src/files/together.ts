@@ -22,7 +22,7 @@ import type { IntendedFile, Intents } from './intents.ts';
 import type { Workspace } from './workspace.ts';
 import {
   checkNotCancelled,
-  type Present,
+  type FileState,
   presentIn,
   replaceFile,
   type WriteTarget,
@@ -34,7 +34,7 @@ interface Replacement {
   path: string;
   bytes: Uint8Array;
   /** Checks the state of the file directly before the change. To prevent the change, it throws. */
-  confirm: (present: Present) => void;
+  confirm: (present: FileState) => void;
 }
 
 interface OpenReplacement extends Replacement, WriteTarget {

@@ -15,7 +15,7 @@ import { checkKind, kindError } from './path-refusals.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The current state of a file that is to be written. */
-export interface Present {
+export interface FileState {
   /** The name of the file for messages, relative to the workspace. */
   name: string;
   /** Size in octets; undefined when the file does not exist. */
@@ -33,7 +33,7 @@ export async function presentFile(
   workspace: Workspace,
   path: string,
   signal?: AbortSignal,
-): Promise<Present> {
+): Promise<FileState> {
   return withTarget(workspace, path, (target) => presentIn({ workspace, path, signal }, target));
 }
 
@@ -44,7 +44,7 @@ export async function replaceFile(
   workspace: Workspace,
   path: string,
   bytes: Uint8Array,
-  confirm: (present: Present) => void,
+  confirm: (present: FileState) => void,
   signal?: AbortSignal,
 ): Promise<string> {
   const file = { workspace, path, signal };
@@ -121,7 +121,7 @@ export function checkNotCancelled(signal: AbortSignal | undefined): void {
 export async function presentIn(
   { workspace, path, signal }: WrittenFile,
   { folder, names }: WriteTarget,
-): Promise<Present> {
+): Promise<FileState> {
   checkNotCancelled(signal);
   const real = join(folder.path, ...names);
   await workspace.checkSaved(real, path);

@@ -30,7 +30,7 @@ export interface Client {
   local?: (context: InstallContext) => Setting;
   /** Returns paths of files and folders. If one of them exists, the client is installed. So it is when `program` is on
    * PATH. */
-  traces: (context: InstallContext) => string[];
+  installedPaths: (context: InstallContext) => string[];
   program?: string;
   /** Returns the arguments with which the client's program adds the entry in `scope`; undefined when it cannot. */
   adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
@@ -157,7 +157,7 @@ export const CLIENTS: readonly Client[] = [
       ...claudeEntry(claudeUserFile(context)),
       path: ['projects', context.project, 'mcpServers', ENTRY_NAME],
     }),
-    traces: ({ home }) => [join(home, '.claude.json'), join(home, '.claude')],
+    installedPaths: ({ home }) => [join(home, '.claude.json'), join(home, '.claude')],
     program: 'claude',
     asks: true,
     adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, ENTRY_NAME, '--', node, ...args],
@@ -168,7 +168,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Codex',
     scopes: BOTH,
     settings: codexSettings,
-    traces: (context) => [clientFolder(context, 'CODEX_HOME', join(context.home, '.codex'))],
+    installedPaths: (context) => [clientFolder(context, 'CODEX_HOME', join(context.home, '.codex'))],
     program: 'codex',
     asks: true,
     adds: (scope, { node, args }) =>
@@ -185,7 +185,7 @@ export const CLIENTS: readonly Client[] = [
         ...(context.trust && { trust: true }),
       })),
     ],
-    traces: ({ home }) => [join(home, '.gemini')],
+    installedPaths: ({ home }) => [join(home, '.gemini')],
     program: 'gemini',
     asks: true,
     mute: true,
@@ -200,7 +200,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'opencode',
     scopes: BOTH,
     settings: opencodeSettings,
-    traces: (context) => [join(configFolder(context), 'opencode')],
+    installedPaths: (context) => [join(configFolder(context), 'opencode')],
     program: 'opencode',
     mute: true,
   },
@@ -211,7 +211,7 @@ export const CLIENTS: readonly Client[] = [
     settings: (context, scope) => [
       entryIn(join(ownFolder(context, scope, '.cursor'), 'mcp.json'), 'mcpServers'),
     ],
-    traces: ({ home }) => [join(home, '.cursor')],
+    installedPaths: ({ home }) => [join(home, '.cursor')],
     program: 'cursor',
   },
   {
@@ -219,7 +219,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'VS Code',
     scopes: BOTH,
     settings: vscodeSettings,
-    traces: (context) => [join(applicationFolder(context), 'Code')],
+    installedPaths: (context) => [join(applicationFolder(context), 'Code')],
     program: 'code',
   },
   {
@@ -227,7 +227,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Zed',
     scopes: BOTH,
     settings: zedSettings,
-    traces: (context) => [join(configFolder(context), 'zed')],
+    installedPaths: (context) => [join(configFolder(context), 'zed')],
     program: 'zed',
   },
   {
@@ -235,7 +235,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Emacs with mcp.el',
     scopes: [],
     settings: () => [],
-    traces: (context) => [join(context.home, '.emacs.d'), join(configFolder(context), 'emacs')],
+    installedPaths: (context) => [join(context.home, '.emacs.d'), join(configFolder(context), 'emacs')],
     program: 'emacs',
   },
   {
@@ -243,7 +243,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Windsurf',
     scopes: ['user'],
     settings: ({ home }) => [entryIn(join(home, '.codeium', 'windsurf', 'mcp_config.json'), 'mcpServers')],
-    traces: ({ home }) => [join(home, '.codeium', 'windsurf')],
+    installedPaths: ({ home }) => [join(home, '.codeium', 'windsurf')],
     program: 'windsurf',
   },
   {
@@ -253,6 +253,6 @@ export const CLIENTS: readonly Client[] = [
     settings: (context) => [
       entryIn(join(applicationFolder(context), 'Claude', 'claude_desktop_config.json'), 'mcpServers'),
     ],
-    traces: (context) => [join(applicationFolder(context), 'Claude')],
+    installedPaths: (context) => [join(applicationFolder(context), 'Claude')],
   },
 ];

@@ -43,7 +43,7 @@ export function clientList(context: InstallContext): string {
 function isThere(client: Client, context: InstallContext): boolean {
   return (
     findProgram(client.program, context) !== undefined ||
-    client.traces(context).some((path) => existsSync(path))
+    client.installedPaths(context).some((path) => existsSync(path))
   );
 }
 

@@ -3,12 +3,12 @@
 import { CallError } from '../errors.ts';
 import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
 import { binaryKind, decode, type FileText } from '../files/text.ts';
-import type { Present } from '../files/write.ts';
+import type { FileState } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
 
 /** Throws a CallError when the file has changed since a human approved the edit: FINGERPRINT is that of the approved
  * preview, and the file has a different one now. If FINGERPRINT is undefined, nothing is checked. */
-export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
+export function checkApproved({ name, fingerprint: now }: FileState, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(
     `${visibleName(name)} changed while this call was prepared; nothing was written. Call again.`,
@@ -17,7 +17,7 @@ export function checkApproved({ name, fingerprint: now }: Present, fingerprint: 
 
 /** Returns the text of a file; an empty text when the file does not exist. Throws a CallError when the file is binary,
  * in UTF-16, or too large. */
-export function presentText({ name, size, bytes }: Present): FileText {
+export function presentText({ name, size, bytes }: FileState): FileText {
   if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
   const kind = bytes && binaryKind(bytes);
   if (bytes !== undefined && kind === undefined) return decode(bytes);

@@ -3,7 +3,7 @@
 import { type FileDiff, fileDiffOf, newFileDiff, wholeContentDiff } from '../../files/diff.ts';
 import { binaryKind, decode, encode } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
-import { type Present, presentFile, replaceFile } from '../../files/write.ts';
+import { type FileState, presentFile, replaceFile } from '../../files/write.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { ownWords, questionLine } from '../../question-line.ts';
@@ -48,7 +48,7 @@ export function writeFileTool(workspace: Workspace) {
     handler: async (args, { fingerprint, signal }) => {
       const { path, bytes } = encodedContent(args);
       let before = '';
-      const confirm = (present: Present) => {
+      const confirm = (present: FileState) => {
         checkApproved(present, fingerprint);
         before = lispTextOf(present);
       };
@@ -64,7 +64,7 @@ export function writeFileTool(workspace: Workspace) {
 }
 
 /** Returns the text of a file; '' when the file does not exist or is binary. */
-function lispTextOf({ bytes }: Present): string {
+function lispTextOf({ bytes }: FileState): string {
   return bytes === undefined || binaryKind(bytes) !== undefined ? '' : decode(bytes).text;
 }
 
@@ -73,7 +73,7 @@ function encodedContent(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; 
   return { path, bytes: encode({ text: content, encoding: 'UTF-8', bom: false }, visibleName(path)) };
 }
 
-function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): FileDiff {
+function changeFor({ name, size, bytes: old }: FileState, bytes: Buffer): FileDiff {
   const after = decode(bytes);
   if (size === undefined) return newFileDiff(name, after);
   if (old?.equals(bytes)) {

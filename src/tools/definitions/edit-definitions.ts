@@ -5,7 +5,7 @@ import { CallError } from '../../errors.ts';
 import { changesLines, fileDiffOf, filesSummary, newFileDiff } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
 import { replaceTogether } from '../../files/together.ts';
-import { type Present, presentFile } from '../../files/write.ts';
+import { type FileState, presentFile } from '../../files/write.ts';
 import { boundLines, joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
@@ -111,7 +111,7 @@ async function carryOut(
   const replacements = plan.files.map(({ path, bytes, present: { fingerprint } }) => ({
     path,
     bytes,
-    confirm: (now: Present) => checkApproved(now, fingerprint),
+    confirm: (now: FileState) => checkApproved(now, fingerprint),
   }));
   await replaceTogether(origins.workspace, intents, replacements, context.signal);
   const shown = context.changedByHuman ? [boundLines(previewOf(plan).text.join('\n'), DIFF_LINES)] : [];

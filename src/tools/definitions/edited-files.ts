@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { FileText } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
-import { type Present, presentFile } from '../../files/write.ts';
+import { type FileState, presentFile } from '../../files/write.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import type { QuestionLine } from '../../question-line.ts';
 import type { Splice } from '../../source/splice.ts';
@@ -23,7 +23,7 @@ export interface EditedFile {
   /** The path in the call. */
   path: string;
   real: string;
-  present: Present;
+  present: FileState;
   before: FileText;
   source: SourceText;
   forms: TopLevelForms;

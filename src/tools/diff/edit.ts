@@ -4,7 +4,7 @@ import { CallError } from '../../errors.ts';
 import { diffHunks, fileDiffOf, newFileDiff } from '../../files/diff.ts';
 import { encode, type FileText } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
-import { type Present, presentFile, replaceFile } from '../../files/write.ts';
+import { type FileState, presentFile, replaceFile } from '../../files/write.ts';
 import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { type QuestionLine, questionLine, quoted } from '../../question-line.ts';
@@ -66,7 +66,7 @@ export function proposeFileEditTool(workspace: Workspace) {
       checkApproved(present, fingerprint);
       const { before, after } = editOf(present, args, workspace);
       const bytes = encode(after, visibleName(present.name));
-      const confirm = (now: Present) => checkApproved(now, present.fingerprint);
+      const confirm = (now: FileState) => checkApproved(now, present.fingerprint);
       await replaceFile(workspace, path, bytes, confirm, signal);
       return editResult(
         present,
@@ -80,7 +80,7 @@ export function proposeFileEditTool(workspace: Workspace) {
 /** Returns the answer after an edit from BEFORE to AFTER. It shows the diff only when a human changed the edit, because
  * the caller knows its own edit. */
 function editResult(
-  present: Present,
+  present: FileState,
   { before, after, bytes }: { before: string; after: string; bytes: number },
   changedByHuman = false,
 ): Result {
@@ -102,7 +102,7 @@ function reasonLines({ description = '' }: EditArguments): QuestionLine[] {
   return reason === '' ? [] : [questionLine`The agent says: ${quoted(reason)}`];
 }
 
-function headline({ name, size }: Present, summary: string, now: string): string {
+function headline({ name, size }: FileState, summary: string, now: string): string {
   const file = visibleName(name);
   if (size === undefined) return `Created ${file}. It has ${now}.`;
   return `Changed ${file}: ${summary}. It has ${now} now.`;
@@ -110,7 +110,7 @@ function headline({ name, size }: Present, summary: string, now: string): string
 
 /** Returns a phrase with the new size of the file. For a Lisp file that can be read, it also has the number of
  * top-level forms. BROKEN is true when the file cannot be read. */
-function sizeText({ name }: Present, bytes: number, text: string, broken: boolean): string {
+function sizeText({ name }: FileState, bytes: number, text: string, broken: boolean): string {
   const size = `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   if (broken || !isLispFile(name)) return size;
   const forms = topLevelLists(text);
@@ -118,7 +118,7 @@ function sizeText({ name }: Present, bytes: number, text: string, broken: boolea
 }
 
 function editOf(
-  present: Present,
+  present: FileState,
   args: EditArguments,
   workspace: Workspace,
 ): { before: FileText; after: FileText } {

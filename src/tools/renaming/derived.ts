@@ -7,23 +7,23 @@ import { unqualifiedName } from '../../source/qualified.ts';
 
 /** The effects of a rename on other names. `names` maps derived names to new names. `takers` are definitions that
  * accept the symbol's name as a keyword. */
-export interface Following {
+export interface DerivedNames {
   names: Map<string, string>;
   takers: KeywordTakers;
 }
 
 /** Returns the names that are derived from the symbol of FACTS, which is renamed to TO. FORMS are the top-level forms
  * that define the symbol. A name that one of these forms contains is not derived. */
-export function followingNames(facts: RenameFacts, to: string, forms: readonly Form[]): Following {
+export function derivedNames(facts: RenameFacts, to: string, forms: readonly Form[]): DerivedNames {
   const from = unqualifiedName(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
-  const following: Following = { names: new Map(), takers: noKeywordTakers() };
-  for (const structure of facts.structures ?? []) ofStructure(structure, from, to, written, following);
+  const derived: DerivedNames = { names: new Map(), takers: noKeywordTakers() };
+  for (const structure of facts.structures ?? []) ofStructure(structure, from, to, written, derived);
   for (const name of facts.made ?? []) {
-    const made = following.names.has(name) || written.has(name) ? undefined : madeOf(name, from, to);
-    if (made !== undefined) following.names.set(name, made);
+    const made = derived.names.has(name) || written.has(name) ? undefined : madeOf(name, from, to);
+    if (made !== undefined) derived.names.set(name, made);
   }
-  return following;
+  return derived;
 }
 
 /** Adds to `names` the functions that DEFSTRUCT defines for a structure, except those in WRITTEN. */
@@ -32,7 +32,7 @@ function ofStructure(
   from: string,
   to: string,
   written: ReadonlySet<string>,
-  { names, takers }: Following,
+  { names, takers }: DerivedNames,
 ): void {
   const own = unqualifiedName(name) === from;
   if (own) {

@@ -9,7 +9,7 @@ import { budgetOf } from '../../files/budget.ts';
 import { binaryKind, decode, encode, type FileText } from '../../files/text.ts';
 import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
-import { type Present, presentFile } from '../../files/write.ts';
+import { type FileState, presentFile } from '../../files/write.ts';
 import type { RenameFacts } from '../../image/wire/operations.ts';
 import { type Form, readForm } from '../../source/form.ts';
 import type { KeywordTakers } from '../../source/keywords.ts';
@@ -25,12 +25,12 @@ import { visibleName } from '../../visible.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
-import type { Following } from './derived.ts';
+import type { DerivedNames } from './derived.ts';
 
 /** The edits of the file `real`, a real path. `lines` has the line number of each of `edits`. */
 export interface FileChange {
   real: string;
-  present: Present;
+  present: FileState;
   before: FileText;
   after: FileText;
   edits: RenameEdit[];
@@ -51,7 +51,7 @@ export interface RenamePlan {
   /** Places of occurrences in code of files that cannot be written. */
   outside: string[];
   /** Places at which the reader stopped, so that the rest of the file was not searched. */
-  cut: string[];
+  unreadFrom: string[];
   /** Lisp files of the workspace that are too large or cannot be read. */
   unread: string[];
   /** Places of the new name, when a symbol with that name exists but has no definition. */
@@ -105,11 +105,11 @@ function formsNow(
  * rename is impossible. */
 export async function planRename(
   facts: RenameFacts,
-  following: Following,
+  derived: DerivedNames,
   wanted: RenameScope,
   dependencies: RenameDependencies,
 ): Promise<RenamePlan> {
-  return new Planning(facts, following, wanted, dependencies).plan();
+  return new Planning(facts, derived, wanted, dependencies).plan();
 }
 
 /** Makes one plan. The methods that `plan` calls add the edits and occurrences of a file to #plan. */
@@ -125,7 +125,7 @@ class Planning {
 
   constructor(
     facts: RenameFacts,
-    following: Following,
+    derived: DerivedNames,
     wanted: RenameScope,
     dependencies: RenameDependencies,
   ) {
@@ -136,7 +136,7 @@ class Planning {
       changes: [],
       kept: [],
       outside: [],
-      cut: [],
+      unreadFrom: [],
       unread: [],
       merged: [],
       unfinished: false,
@@ -149,7 +149,7 @@ class Planning {
       packages: new Set(packages),
       exporters: new Set(exporters),
     }));
-    this.#takers.set(unqualifiedName(facts.name), following.takers);
+    this.#takers.set(unqualifiedName(facts.name), derived.takers);
   }
 
   /** Reads the files three times, because each pass needs the results of the previous pass for all files. The first
@@ -260,7 +260,7 @@ class Planning {
       return;
     }
     this.#plan.kept.push(...scan.kept.map(({ start, why }) => ({ at: `${name}:${lineOf(start)}`, why })));
-    if (scan.unreadableAt !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.unreadableAt)}`);
+    if (scan.unreadableAt !== undefined) this.#plan.unreadFrom.push(`${name}:${lineOf(scan.unreadableAt)}`);
     if (isLispFile(file))
       this.#plan.merged.push(...new Set(this.#merged(text).map((at) => `${name}:${lineOf(at)}`)));
     if (scan.edits.length > 0) this.#plan.changes.push(await this.#change(file));

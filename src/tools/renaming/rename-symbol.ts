@@ -5,7 +5,7 @@ import { changesLines, fileDiffOf, filesSummary } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
 import { encode } from '../../files/text.ts';
 import { replaceTogether } from '../../files/together.ts';
-import type { Present } from '../../files/write.ts';
+import type { FileState } from '../../files/write.ts';
 import type { NameConflict, RenameFacts } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
@@ -23,7 +23,7 @@ import { checkApproved } from '../approved.ts';
 import { callOptions } from '../calling.ts';
 import type { ChangeTurns } from '../changing.ts';
 import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
-import { followingNames } from './derived.ts';
+import { derivedNames } from './derived.ts';
 import { follow, type UpdateDependencies } from './follow.ts';
 import { definingForms, planRename, type RenameDependencies, type RenamePlan } from './plan.ts';
 import { followedText, placesText, renameNotes } from './rename-text.ts';
@@ -134,10 +134,10 @@ async function planned(
     return found;
   };
   const first = await ask();
-  const following = followingNames(first, to, definingForms(first, dependencies));
-  const facts = following.names.size > 0 ? await ask([...following.names]) : first;
+  const derived = derivedNames(first, to, definingForms(first, dependencies));
+  const facts = derived.names.size > 0 ? await ask([...derived.names]) : first;
   const wanted = { keywords: args.keywords === true, prose: args.text === true };
-  return { facts, plan: await planRename(facts, following, wanted, dependencies) };
+  return { facts, plan: await planRename(facts, derived, wanted, dependencies) };
 }
 
 function previewOf({ facts, plan }: Planned): Preview {
@@ -171,7 +171,7 @@ async function writePlan(
     plan.changes.map(({ real, present, after }) => ({
       path: real,
       bytes: encode(after, visibleName(present.name)),
-      confirm: (now: Present) => checkApproved(now, present.fingerprint),
+      confirm: (now: FileState) => checkApproved(now, present.fingerprint),
     })),
     signal,
   );

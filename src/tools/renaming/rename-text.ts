@@ -37,8 +37,8 @@ export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[
       questionLine`Places with the new name already, which then means the same symbol: ${listed(plan.merged)}.`,
     plan.outside.length > 0 &&
       questionLine`Uses in files that cannot be written, which will break: ${listed(plan.outside)}.`,
-    plan.cut.length > 0 &&
-      questionLine`Not looked at from these lines on, because they cannot be read: ${listed(plan.cut)}.`,
+    plan.unreadFrom.length > 0 &&
+      questionLine`Not looked at from these lines on, because they cannot be read: ${listed(plan.unreadFrom)}.`,
     plan.unread.length > 0 &&
       questionLine`Not looked at, because it cannot be read or is too large: ${listed(plan.unread)}.`,
     plan.unfinished && questionLine`The workspace is too large to look at all files that are not loaded.`,
