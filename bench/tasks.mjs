@@ -127,7 +127,7 @@ async function byPlainCalls(client) {
   /** @type {Transcript} */
   const transcript = { written: [], read: [], answer: [] };
   const call = recorded(client, transcript);
-  for (const [, home, name] of await exportedFunctions(call)) {
+  for (const [, home = SYSTEM, name] of await exportedFunctions(call)) {
     const text = await call('who_calls', { name, package: home });
     if (text.startsWith('No callers found for ')) transcript.answer.push(String(name).toLowerCase());
   }
@@ -149,7 +149,7 @@ async function exportedFunctions(call) {
         type,
         ...(offset > 0 && { offset }),
       });
-      const rows = [...text.matchAll(/^ {2}(\S+)::(\S+) \[/gm)];
+      const rows = [...text.matchAll(/^ {2}(?:(\S+)::)?(\S+) \[/gm)];
       functions.push(...rows);
       offset += rows.length;
       more = text.includes('\n  ...') && rows.length > 0;
