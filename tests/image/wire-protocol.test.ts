@@ -31,6 +31,16 @@ function filled(expected: unknown, actual: unknown): unknown {
   );
 }
 
+/** True when the SBCL of the tests records no calls of functions of CL. Answers about callers then say so. */
+let callsUnrecorded = false;
+
+/** Adds to EXPECTED, an answer in the document, the member that an answer about callers has when calls are unrecorded. */
+function withUnrecorded(expected: Message): Message {
+  const value = expected['value'] as Message | undefined;
+  if (!callsUnrecorded || value?.['findingCount'] === undefined) return expected;
+  return { ...expected, value: { ...value, findingUnrecorded: true } };
+}
+
 test('the document has examples of every operation that the agent offers', async () => {
   const folder = join(PROJECT, 'lisp');
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -51,6 +61,7 @@ test('the agent greets as documented', async () => {
   // What the agent does behind its greeting can collect garbage.
   await until('that no garbage is collected', 60_000, () => collecting() === false);
   // Not every SBCL is built to keep those.
+  callsUnrecorded = hello.without.includes('cross-references to CL');
   expect(hello.without.filter((ability) => ability !== 'cross-references to CL')).toEqual([]);
 });
 
@@ -58,7 +69,7 @@ test.each(EXAMPLES)('%s', async (request, lines) => {
   const { id, op, args } = JSON.parse(request) as { id: number; op: string; args: object };
   agent.send(id, op, args);
   for (const line of lines) {
-    const expected = JSON.parse(line) as Message;
+    const expected = withUnrecorded(JSON.parse(line) as Message);
     // Messages of one kind come in the order of the document; an answer can come behind later requests.
     const kind = ['call', 'built', 'replaying', 'features'].find((member) => member in expected);
     const said = await agent.take(line, (message) =>

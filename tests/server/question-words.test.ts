@@ -113,7 +113,7 @@ test('a rename tells what goes with it, what it leaves, and what it breaks', () 
     ],
     merged: ['a.lisp:9'],
     outside: Array.from({ length: 21 }, (_, index) => `/lib/${index}.lisp:1`),
-    cut: ['a.lisp:11'],
+    unreadFrom: ['a.lisp:11'],
     unread: ['b.lisp'],
     unfinished: true,
   };
