@@ -74,7 +74,7 @@ check-unnoticed: test-machine build
 
 # Its last line counts goals, as that of make check counts checks.
 check-bench: test-machine build
-	node bench/run.mjs --quick --strict --only start,trips,libraries,records,memory,ranking,sizes
+	node bench/run.mjs --quick --strict --only start,trips,libraries,records,memory,ranking,sizes,tasks
 
 # With ONLY=start,trips it measures those sections and writes nothing. NEWER_SBCL=PROGRAM names an SBCL to compare with.
 bench: long-machine build
