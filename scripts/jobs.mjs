@@ -5,7 +5,7 @@ import { copyFileSync, cpSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { callTool, inTemporaryFolder, PROJECT, SERVER, withServer } from './session.mjs';
+import { asdfEnvironment, callTool, inTemporaryFolder, PROJECT, SERVER, withServer } from './session.mjs';
 import { callText } from './transcript.mjs';
 
 const FIXTURE = join(PROJECT, 'fixtures', 'jobs');
@@ -192,8 +192,7 @@ export async function jobs() {
   return inTemporaryFolder(async (temporary) => {
     const folder = join(temporary, 'bakery');
     cpSync(FIXTURE, folder, { recursive: true });
-    const compiled = `(:output-translations :ignore-inherited-configuration (t ("${temporary}/compiled/" :implementation)))`;
-    const env = { ASDF_OUTPUT_TRANSLATIONS: compiled, CL_SOURCE_REGISTRY: '' };
+    const env = asdfEnvironment(temporary);
     const args = [SERVER, '--allow', 'edit_definitions', '--allow', 'rename_symbol'];
     return withServer({ command: process.execPath, args, folder, env }, async (client) => {
       const done = {};

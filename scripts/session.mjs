@@ -47,6 +47,15 @@ export async function withServer({ command, args = [], folder, env = {}, approve
   }
 }
 
+/** Returns the environment in which ASDF finds only what the workspace has, and writes what it compiles into the folder
+ *  TEMPORARY. So the answers depend neither on the libraries of the machine, nor on the ASDF of Debian's cl-asdf. */
+export function asdfEnvironment(temporary) {
+  return {
+    ASDF_OUTPUT_TRANSLATIONS: `(:output-translations :ignore-inherited-configuration (t ("${temporary}/compiled/" :implementation)))`,
+    CL_SOURCE_REGISTRY: '(:source-registry :ignore-inherited-configuration)',
+  };
+}
+
 /** Starts the built server in a temporary copy of fixtures/demo, which paths are then relative to, and calls USE with a
  *  client of it. Nobody is asked before a file is written. What ASDF compiles stays in a temporary folder too. FILES of
  *  the fixtures are copied beside it. */
@@ -55,8 +64,7 @@ export async function withDemo(use, files = []) {
     const folder = join(temporary, 'demo');
     cpSync(join(PROJECT, 'fixtures', 'demo'), folder, { recursive: true });
     for (const file of files) cpSync(join(PROJECT, 'fixtures', file), join(folder, basename(file)));
-    const compiled = `(:output-translations :ignore-inherited-configuration (t ("${temporary}/compiled/" :implementation)))`;
-    const env = { ASDF_OUTPUT_TRANSLATIONS: compiled, CL_SOURCE_REGISTRY: '' };
+    const env = asdfEnvironment(temporary);
     const dangerous = ['write_file', 'propose_file_edit', 'edit_definitions', 'restart_image'];
     const allowed = dangerous.flatMap((tool) => ['--allow', tool]);
     const args = [SERVER, '--root', '.', ...allowed];

@@ -4,7 +4,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { callTool, inTemporaryFolder, SERVER, withServer } from './session.mjs';
+import { asdfEnvironment, callTool, inTemporaryFolder, SERVER, withServer } from './session.mjs';
 import { callText } from './transcript.mjs';
 
 const LIBRARY = '/usr/share/common-lisp/source/cl-ppcre';
@@ -51,8 +51,8 @@ export async function tutorial() {
   return inTemporaryFolder(async (temporary) => {
     const folder = join(temporary, 'cl-ppcre');
     cpSync(LIBRARY, folder, { recursive: true, dereference: true });
-    const compiled = `(:output-translations :ignore-inherited-configuration (t ("${temporary}/compiled/" :implementation)))`;
-    const env = { ASDF_OUTPUT_TRANSLATIONS: compiled, CL_SOURCE_REGISTRY: '' };
+    // Its tests need flexi-streams, which the machine has.
+    const env = { ...asdfEnvironment(temporary), CL_SOURCE_REGISTRY: '' };
     const asked = [];
     const approve = ({ message }) => {
       asked.push(message);
