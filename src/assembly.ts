@@ -64,7 +64,7 @@ export interface Timeouts {
   matchMs?: number;
   /** Milliseconds after which the answers of other calls mention a running call. */
   longMs?: number;
-  /** Milliseconds in which an editor must say which files have unsaved changes. */
+  /** Milliseconds for which a question about unsaved changes waits for the answer of an editor. */
   unsavedMs?: number;
 }
 

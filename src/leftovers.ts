@@ -1,17 +1,18 @@
 // Removes files from the cache that no version of the program in use needs.
 
-import { lstatSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { lstatSync, readdirSync, utimesSync } from 'node:fs';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning } from './ownership.ts';
+import { removeIfPossible } from './paths.ts';
 
 /** Milliseconds in a day. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Milliseconds after its last use for which a file stays in the cache. */
 const UNUSED_MS = 30 * DAY_MS;
-/** Maximum number of files of other versions that stay in the cache for UNUSED_MS. Further ones stay for RECENT_MS. */
+/** Maximum number of files of other versions that stay in the cache for UNUSED_MS. All others stay for RECENT_MS. */
 const KEPT_FILES = 10;
-/** Many file systems record once a day that a file was read. A file that was not used for this time is not in use. */
+/** Milliseconds after which an unread file is no longer in use. Many file systems record a read at most once a day. */
 const RECENT_MS = 2 * DAY_MS;
 
 /** Removes the unused files in FOLDER whose names match KIND. Keeps files whose names begin with one of CURRENT. In
@@ -28,21 +29,21 @@ export function removeLeftovers(folder: string, kind: RegExp, current: readonly 
     const unusedMs = unusedTime(path);
     if (unusedMs === undefined) continue;
     if (part === undefined) complete.push({ path, unusedMs });
-    else if (unusedMs > UNUSED_MS || hasEnded(part)) removeFile(path);
+    else if (unusedMs > UNUSED_MS || hasEnded(part)) removeIfPossible(path);
   }
   complete.sort((one, other) => one.unusedMs - other.unusedMs);
   for (const [index, { path, unusedMs }] of complete.entries())
-    if (unusedMs > (index < KEPT_FILES ? UNUSED_MS : RECENT_MS)) removeFile(path);
+    if (unusedMs > (index < KEPT_FILES ? UNUSED_MS : RECENT_MS)) removeIfPossible(path);
 }
 
-/** Removes the folders in FOLDER that `noteUse` has not noted for 30 days, with all that is in
- * them. Never throws. */
+/** Removes the folders in FOLDER for which `noteUse` was last called more than 30 days ago, with their contents. Never
+ * throws. */
 export async function removeUnusedFolders(folder: string): Promise<void> {
   for (const name of namesInFolder(folder)) {
     const path = join(folder, name);
     const stats = await lstat(path).catch(() => undefined);
     if (stats?.isDirectory() !== true || Date.now() - stats.mtimeMs <= UNUSED_MS) continue;
-    // A server that starts now makes a new folder, and does not use one that is incomplete.
+    // Renamed first, so that a server that starts now makes a new folder instead of using an incomplete one.
     const removed = join(folder, `${name.replace(/\..*/, '')}.${process.pid}`);
     await rename(path, removed)
       .then(() => rm(removed, { recursive: true, force: true }))
@@ -50,7 +51,7 @@ export async function removeUnusedFolders(folder: string): Promise<void> {
   }
 }
 
-/** Notes that this process uses FOLDER, now and each day until it ends. Never throws. */
+/** Sets the modification time of FOLDER, now and once a day until this process ends. Never throws. */
 export function noteUse(folder: string): void {
   const note = () => {
     try {
@@ -70,7 +71,8 @@ export function namesInFolder(folder: string): string[] {
   }
 }
 
-/** Returns the number of milliseconds since the last use of the file PATH; undefined when it is no regular file. */
+/** Returns the number of milliseconds since PATH was last read or changed. Returns undefined when PATH is not a regular
+ * file. */
 function unusedTime(path: string): number | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   // Some file systems do not record when a file was read, so the time of the last change counts too.
@@ -81,12 +83,4 @@ function unusedTime(path: string): number | undefined {
 function hasEnded(part: string): boolean {
   const writerPid = /^\d+(?=\.|$)/.exec(part)?.[0];
   return writerPid !== undefined && !isRunning(Number(writerPid));
-}
-
-function removeFile(path: string): void {
-  try {
-    rmSync(path);
-  } catch {
-    // Another server has removed the file already.
-  }
 }

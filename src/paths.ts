@@ -86,7 +86,7 @@ export function makeFolder(folder: string, mode = 0o777): void {
   }
 }
 
-/** Removes the file PATH. Ignores errors, also the error that PATH is a folder. */
+/** Removes the file PATH. Ignores all errors, for example when PATH is a folder. */
 export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });

@@ -12,12 +12,12 @@
   reason ('ended').")
 
 (define-shape work-left ()
-  "What the agent has still to do before it can answer calls of this kind. What it has done is kept
-  for the next of them."
+  "The work that the agent must still do before it can answer this request. The agent keeps its
+  progress, and the next such request continues the work."
   (what (member "names" "files")
-   "The agent reads the code of the definitions that the image has ('names'), or reads loaded files
-    again ('files').")
-  (count integer "How many of them are left."))
+   "'names' while the agent reads the code of the definitions in the image, and 'files' while it
+    reads loaded files again.")
+  (count integer "The number of names or files that are still to be read."))
 
 (define-shape interrupted-member ()
   "The agent's report on an interrupted call."
@@ -38,8 +38,8 @@ it is 0."
 
 (defvar *work-left* nil
   "NIL or, while this thread does work that a later call can continue, a function without
-parameters. It returns two values: what is still to be read, the string \"names\" or \"files\", and
-how many of them. It returns NIL if nothing is left.")
+parameters. The function returns two values: the string \"names\" or \"files\", and the number of
+names or files that are still to be read. It returns NIL if nothing is left.")
 
 (defun work-left-data ()
   "Return a JSON object of shape WORK-LEFT for the work of this thread, or NIL."
@@ -99,7 +99,7 @@ thread of JOB calls this. Printing the frames runs user code, which may never en
 interrupt records only the names of functions. If JOB is not interruptible yet, only record REASON."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
-               ;; These frames are only those of the agent, and the answer says what is left.
+               ;; All these frames are those of the agent, so the answer reports the work left instead.
                ((and (work-left-data) (not (program-running-p))))
                ((job-looking job) (setf (job-frames job) (names-data)))
                (t (looking (job)

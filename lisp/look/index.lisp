@@ -86,8 +86,8 @@ of NAMES is no longer right once one of these packages has been renamed."
           collect (cons package name))))
 
 (defun defined-name-p (name)
-  "Return true if NAME is a function name, and its symbol has a home package. MAP-REACHED visits no
-function by another name."
+  "Return true if NAME is a function name whose symbol has a home package. MAP-REACHED visits only
+functions with such names."
   (and (plain-name-p name) (symbol-package (name-symbol name))))
 
 (defun add-pending (index)

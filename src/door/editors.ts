@@ -72,7 +72,7 @@ const VALUE_LIMIT = 4000;
 const ANSWER_LIMIT = 300;
 /** Maximum number of characters of the human's words to the model. */
 const WORDS_LIMIT = 2000;
-/** By default, milliseconds in which an editor must say which files have unsaved changes. */
+/** The default number of milliseconds for which a question about unsaved changes waits for the answer of an editor. */
 const UNSAVED_MS = 1000;
 /** Maximum number of octets of all texts in one answer of an editor. In base64, these texts still fit into the longest
  * line that a connection accepts. */
@@ -87,8 +87,8 @@ export class Editors implements HumanEditors, FileEditors {
   readonly #unsavedMs: number;
   #calls = 0;
 
-  /** WORKSPACE is the folder in which relative paths in the arguments of tools start. An editor must say within
-   * UNSAVED_MS milliseconds which files have unsaved changes. */
+  /** WORKSPACE is the folder in which relative paths in the arguments of tools start. A question
+   * to an editor about unsaved changes waits UNSAVED_MS milliseconds for its answer. */
   constructor(workspace: string, unsavedMs: number = UNSAVED_MS) {
     this.#workspace = workspace;
     this.#unsavedMs = unsavedMs;

@@ -25,9 +25,9 @@ interface Entry {
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
-/** Returns the offset in NOW of the form at START in BEFORE. Forms match by operator and name, if needed by qualifiers
- * and specializers, text, the number of required parameters or position too. Returns undefined when no form or several
- * forms match. */
+/** Returns the offset in NOW of the form at START in BEFORE. Compares operators and names. If several forms have the same
+ * ones, also compares qualifiers and specializers, then texts, numbers of required parameters, and positions. Returns
+ * undefined when no form or several forms match. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
@@ -38,7 +38,7 @@ export function formAgain(start: number, before: TopLevelForms, now: TopLevelFor
   const sameRequired = (other: Entry) => sameMethod(other) && other.required() === old.required();
   for (const same of old.definition ? [sameName, sameMethod, sameText, sameRequired] : [sameText]) {
     const again = news.filter(same);
-    // A definition keeps its name and its specializers.
+    // A definition with another name or other specializers is another definition.
     if (again.length === 0 && same === sameMethod) return undefined;
     if (again.length === 1 && olds.filter(same).length === 1) return again[0]?.start;
   }
@@ -47,9 +47,9 @@ export function formAgain(start: number, before: TopLevelForms, now: TopLevelFor
   return formInOrder(start, before, now, starts(olds), starts(news));
 }
 
-/** Returns the offset in NOW of the form at START in BEFORE. OLD_STARTS are the offsets of the forms in BEFORE that
- * nothing but their order distinguishes from it, and NEW_STARTS those of the forms that it can be. Only forms between the
- * same unchanged forms match. Returns undefined when NOW has more or fewer of these than BEFORE. */
+/** Returns the offset in NOW of the form at START in BEFORE, by its position among similar forms. OLD_STARTS and
+ * NEW_STARTS are the offsets of these similar forms in both texts. Counts only the similar forms between the nearest
+ * unchanged forms around the form. Returns undefined when NOW has another number of these than BEFORE. */
 export function formInOrder(
   start: number,
   before: TopLevelForms,
@@ -68,7 +68,8 @@ export function formInOrder(
   return olds.length === news.length ? news[olds.indexOf(start)] : undefined;
 }
 
-/** Returns the offsets, in OLDS and in NEWS, of each form whose text occurs once in both. Sorted by offset in OLDS. */
+/** Returns the offsets in OLDS and in NEWS of each form whose text occurs exactly once in both, sorted by the offset in
+ * OLDS. */
 function unchangedForms(olds: readonly Entry[], news: readonly Entry[]): { old: number; now: number }[] {
   const [oldByText, newByText] = [onlyByText(olds), onlyByText(news)];
   return olds.flatMap(({ text, start }) => {

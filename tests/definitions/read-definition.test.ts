@@ -155,6 +155,11 @@ Methods (2; methods: true reads them):
       '(let ((n 2)) (defun nested () n))',
     ];
     const NAMES = ['rd-two-of::*limit*', 'rd-two-of::twice', 'rd-two-of::nested'];
+    const FIRST = {
+      2: '(defvar *limit* 11)',
+      3: '(defmacro twice (x) `(list ,x ,x))',
+      4: '(let ((n 3)) (defun nested () n))',
+    };
     const SECOND = {
       6: '(defvar *limit* 22)',
       7: '(defmacro twice (x) x)',
@@ -184,31 +189,18 @@ Methods (2; methods: true reads them):
     });
 
     test('is found again after an edit of both', async () => {
-      put({
-        ...SECOND,
-        2: '(defvar *limit* 11)',
-        3: '(defmacro twice (x) `(list ,x ,x))',
-        4: '(let ((n 3)) (defun nested () n))',
-      });
+      put({ ...FIRST, ...SECOND });
       expect(await readAll()).toEqual(NOW);
     });
 
     test('is found again where nothing stands between them', async () => {
-      put({
-        ...SECOND,
-        2: '(defvar *limit* 11)',
-        3: '(defmacro twice (x) `(list ,x ,x))',
-        4: '(let ((n 3)) (defun nested () n))',
-        5: '',
-      });
+      put({ ...FIRST, ...SECOND, 5: '' });
       expect(await readAll()).toEqual(NOW);
     });
 
     test('is not taken for the other when it was deleted', async () => {
       put({
-        2: '(defvar *limit* 11)',
-        3: '(defmacro twice (x) `(list ,x ,x))',
-        4: '(let ((n 3)) (defun nested () n))',
+        ...FIRST,
         6: '',
         7: '',
         8: '',

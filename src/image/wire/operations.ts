@@ -163,13 +163,13 @@ export interface JobAnswer {
  *  server had to terminate the thread ('terminated'), or the thread ended for another reason ('ended'). */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
 
-/** What the agent has still to do before it can answer calls of this kind. What it has done is kept for
- *  the next of them. */
+/** The work that the agent must still do before it can answer this request. The agent keeps its progress,
+ *  and the next such request continues the work. */
 export interface WorkLeft {
-  /** The agent reads the code of the definitions that the image has ('names'), or reads loaded files again
-   *  ('files'). */
+  /** 'names' while the agent reads the code of the definitions in the image, and 'files' while it reads
+   *  loaded files again. */
   what: 'names' | 'files';
-  /** How many of them are left. */
+  /** The number of names or files that are still to be read. */
   count: number;
 }
 

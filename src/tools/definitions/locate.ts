@@ -277,7 +277,8 @@ export class Locator {
   }
 }
 
-/** All features but KNOWN. Under these, forms are read that #+ and #- exclude under KNOWN. */
+/** The set of all features except KNOWN. A reader with this set includes forms that #+ and #- exclude for a reader with
+ * KNOWN. */
 class OtherFeatures extends Set<string> {
   readonly #known: ReadonlySet<string>;
 

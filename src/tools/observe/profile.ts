@@ -138,8 +138,8 @@ function spotText(spot: Spot, places: Places, octets: number | undefined): strin
   return ` ${percentText(self)} ${percentText(total)}  ${name}${at}${bytes}${by}`;
 }
 
-/** Returns PERCENT as text, six characters wide. It has a decimal only below 1: a profile of some hundred samples is no
- * more precise. */
+/** Returns PERCENT as a text of six characters. Shows a decimal place only for percentages below 1, because the error of
+ * a profile with some hundred samples is larger than 0.1 %. */
 function percentText(percent: number): string {
   const digits = percent > 0 && percent < 1 ? 1 : 0;
   return `${percent.toFixed(digits)}%`.padStart(6);
