@@ -2,8 +2,8 @@
 # Makes sure that this machine has what live-lisp needs: node and SBCL. Where it installs SBCL, it installs bubblewrap too,
 # for the sandbox; where SBCL is there already, it asks nobody for the rights to install bubblewrap. With the argument `test`
 # it installs bubblewrap, openssh-server, which tests start for themselves, the Lisp libraries that the tests declare
-# (tests/libraries.ts), Emacs with SLIME, Chromium, which shows the page, and an ASDF besides SBCL's. With
-# `long` also tmux, in which clients run, buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With
+# (tests/libraries.ts), Emacs with SLIME, gpg, with which Emacs encrypts, Chromium, which shows the page, and an ASDF besides
+# SBCL's. With `long` also tmux, in which clients run, buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With
 # `fresh` it has debootstrap, which makes bare systems.
 # Installs only what is missing, and says so.
 set -eu
@@ -68,6 +68,7 @@ find_missing() {
     if is_offered chromium; then missing="$missing chromium"; else say_without_chromium; fi
   fi
   command -v emacs >/dev/null 2>&1 || missing="$missing emacs-nox"
+  command -v gpg >/dev/null 2>&1 || missing="$missing gpg"
   [ -n "$(find /usr/share/emacs/site-lisp -maxdepth 2 -name 'slime*' 2>/dev/null)" ] || missing="$missing slime"
   [ "$1" = long ] || return 0
   for program in tmux buildah; do
@@ -79,7 +80,7 @@ find_missing() {
 install_command() {
   case $missing in
     *cl-*) echo "apt-get install$missing (Debian packages; the tests load them from /usr/share/common-lisp)" && return ;;
-    *bubblewrap* | *openssh-server* | *chromium* | *emacs* | *slime* | *tmux*) echo "apt-get install$missing (or the packages of these names of this system)" && return ;;
+    *bubblewrap* | *openssh-server* | *chromium* | *emacs* | *gpg* | *slime* | *tmux*) echo "apt-get install$missing (or the packages of these names of this system)" && return ;;
   esac
   names=$(uname -s)
   if [ -r /etc/os-release ]; then names="$names $(. /etc/os-release && echo "${ID:-} ${ID_LIKE:-}")"; fi
