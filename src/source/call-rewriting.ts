@@ -1,8 +1,10 @@
 /** Rewrites the calls of a function in a source text by a pattern, for example after a change of its lambda list. */
 
-import type { CallMention, Mentioned } from './calls.ts';
+import type { CallMention } from './calls.ts';
 import { elementsOf, type Form, formsWithin, readForm, symbolNameOf } from './form.ts';
+import { argumentOf, checkFit, type LambdaList } from './lambda-list.ts';
 import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
+import { type Argument, isKeyword, NewArguments, type Reason, Unfit } from './new-arguments.ts';
 import type { Splice } from './splice.ts';
 import type { SourceText } from './text.ts';
 import type { Span } from './tree.ts';
@@ -53,6 +55,21 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
   return pattern;
 }
 
+/** Returns true when new calls of PATTERN call the same function as the old ones. */
+export function keepsOperator({ operator, to }: CallPattern): boolean {
+  return symbolNameOf(to.first) === operator;
+}
+
+/** Returns true when the new calls of PATTERN may be meant for LIST, the lambda list of the same function in the image.
+ * They are meant for another one if it does not take their arguments although these are enough: then LIST is the one
+ * before a change. */
+export function isMeantFor({ to, rest }: CallPattern, list: LambdaList): boolean {
+  const args = elementsOf(to)
+    .slice(1)
+    .map((part) => (symbolNameOf(part) === rest ? { unknown: true } : argumentOf(part)));
+  return args.length < list.required || typeof checkFit(list, args) !== 'string';
+}
+
 /** Returns TEXT as a list; undefined unless TEXT is exactly one list. */
 function wholeList(text: string): Form | undefined {
   const form = readForm(text.trim(), 0, new Set());
@@ -68,32 +85,26 @@ function hasBlanksOnly(text: string, form: Form, elements: readonly Form[]): boo
   return starts.every((start, index) => !/\S/.test(text.slice(ends[index], start)));
 }
 
-type Obstacle =
-  | 'called by FUNCALL, and new calls another function'
-  | 'a comment, #+, #- or a dot stands between its arguments'
-  | 'it has fewer arguments than old'
-  | 'it has more arguments than old'
-  | 'its keywords are not written out'
-  | 'it has a keyword that old lacks'
-  | 'it lacks an argument that new needs';
-
-/** A mention of a function that is not rewritten, and the reason. `what` is the argument or keyword that the
- *  reason refers to. */
-export interface KeptMention {
+/** A mention of a function that is not rewritten, and the reason. */
+export interface KeptMention extends Reason {
   start: number;
-  why: Obstacle | Mentioned;
-  what?: string | undefined;
 }
 
+/** Returns the lambda list of the function that a new call in the top-level form at TOP calls; undefined when it is not
+ * known. */
+export type ListAt = (top: number) => LambdaList | undefined;
+
 /** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other
- *  mentions are returned in `kept`. Skips the mentions within REPLACED. */
+ *  mentions are returned in `kept`, also the calls that would lack an argument. Skips the mentions within
+ *  REPLACED. */
 export function rewriteCalls(
   source: SourceText,
   mentions: readonly CallMention[],
   pattern: CallPattern,
   replaced: readonly Span[],
+  listAt: ListAt,
 ): { splices: Splice[]; kept: KeptMention[] } {
-  return new Rewriting(source.text, pattern).rewrite(
+  return new Rewriting(source.text, pattern, listAt).rewrite(
     mentions.filter(({ start }) => !replaced.some((span) => span.start <= start && start < span.end)),
   );
 }
@@ -101,41 +112,33 @@ export function rewriteCalls(
 /** By parameter of a pattern: the arguments for which it stands in a call. */
 type Bindings = Map<string, readonly Form[]>;
 
-class Unfit extends Error {
-  readonly why: Obstacle | Mentioned;
-  readonly what: string | undefined;
-
-  constructor(why: Obstacle | Mentioned, what?: string) {
-    super(why);
-    this.why = why;
-    this.what = what;
-  }
-}
-
 class Rewriting {
   readonly #text: string;
   readonly #pattern: CallPattern;
+  readonly #listAt: ListAt;
   /** By start of a call: its end and its new text. */
   readonly #rewritten = new Map<number, { end: number; text: string }>();
 
-  constructor(text: string, pattern: CallPattern) {
+  constructor(text: string, pattern: CallPattern, listAt: ListAt) {
     this.#text = text;
     this.#pattern = pattern;
+    this.#listAt = listAt;
   }
 
   rewrite(mentions: readonly CallMention[]): { splices: Splice[]; kept: KeptMention[] } {
     const kept: KeptMention[] = [];
     // Inner calls are rewritten first, so that an outer call contains their new text.
-    for (const { start, how, call } of mentions.toSorted((one, other) => other.start - one.start)) {
+    for (const { start, top, how, call } of mentions.toSorted((one, other) => other.start - one.start)) {
       if (call === undefined) {
         kept.push({ start, why: how ?? 'in a backquote or as data' });
         continue;
       }
       try {
-        this.#rewritten.set(start, { end: call.form.end, text: this.#newCall(call.form, call.elements) });
+        const text = this.#newCall(call.form, call.elements, this.#listAt(top));
+        this.#rewritten.set(start, { end: call.form.end, text });
       } catch (error) {
         if (!(error instanceof Unfit)) throw error;
-        kept.push({ start, why: error.why, what: error.what });
+        kept.push({ start, ...error.reason });
       }
     }
     return { splices: this.#outermost(0, this.#text.length), kept: kept.reverse() };
@@ -149,19 +152,20 @@ class Rewriting {
     return splices;
   }
 
-  /** Returns the new text of the call FORM with ELEMENTS. A FUNCALL of the function stays a FUNCALL. */
-  #newCall(form: Form, elements: readonly Form[]): string {
+  /** Returns the new text of the call FORM with ELEMENTS. LIST is the lambda list of the function in it, if known. A
+   * FUNCALL of the function stays a FUNCALL. */
+  #newCall(form: Form, elements: readonly Form[], list: LambdaList | undefined): string {
     // The new call would lose a comment.
     if (!hasBlanksOnly(this.#text, form, elements))
       throw new Unfit('a comment, #+, #- or a dot stands between its arguments');
     const { operator, to } = this.#pattern;
-    const isOwn = symbolNameOf(to.first) === operator;
+    const isOwn = keepsOperator(this.#pattern);
     const isFuncall = symbolNameOf(elements[0]) !== operator;
     if (isFuncall && !isOwn) throw new Unfit('called by FUNCALL, and new calls another function');
     const named = elements.slice(0, isFuncall ? 2 : 1);
     const begin = isOwn ? named.map((part) => this.#source(part)).join(' ') : (to.first?.text ?? '');
     const bindings = this.#bindings(elements.slice(named.length));
-    return this.#laidOut(form, begin, this.#parts(bindings));
+    return this.#laidOut(form, begin, this.#arguments(bindings, list));
   }
 
   #bindings(args: readonly Form[]): Bindings {
@@ -187,49 +191,51 @@ class Rewriting {
       if (!name.startsWith(PACKAGE_MARKER) || value === undefined)
         throw new Unfit('its keywords are not written out');
       const parameter = this.#pattern.keys.get(withoutPackage(name));
-      if (parameter === undefined) throw new Unfit('it has a keyword that old lacks', keyword?.text);
+      if (parameter === undefined)
+        throw new Unfit('it has a keyword that old lacks', { what: keyword?.text });
       if (!bindings.has(parameter)) bindings.set(parameter, [value]);
     }
   }
 
-  /** Returns the arguments of the new call. A parameter for which the old call has no argument is left out, with its
-   * keyword. */
-  #parts(bindings: Bindings): Argument[] {
-    const parts: Argument[] = [];
-    let [afterKeyword, gap]: [boolean, string | undefined] = [false, undefined];
-    for (const part of elementsOf(this.#pattern.to).slice(1)) {
-      const isKeyword = part.name?.startsWith(PACKAGE_MARKER) === true;
-      const parameter = this.#isParameter(part) ? symbolNameOf(part) : undefined;
-      if (parameter !== undefined && (bindings.get(parameter) ?? []).length === 0) {
-        if (afterKeyword) parts.pop();
-        else if (parameter !== this.#pattern.rest) gap = parameter;
-      } else {
-        if (gap !== undefined && !isKeyword) throw new Unfit('it lacks an argument that new needs', gap);
-        parts.push(...this.#argumentTexts(part, parameter, bindings));
+  /** Returns the arguments of the new call. LIST is as in `#newCall`. Throws an Unfit when the call would lack one. */
+  #arguments(bindings: Bindings, list: LambdaList | undefined): readonly Argument[] {
+    const { to, rest } = this.#pattern;
+    const callee = { name: symbolNameOf(to.first), list, same: keepsOperator(this.#pattern) };
+    const result = new NewArguments(callee);
+    for (const [nth, part] of elementsOf(to).slice(1).entries()) {
+      if (!this.#isParameter(part)) {
+        if (isKeyword(part)) result.addKeyword(part, nth);
+        else result.add({ text: this.#filledIn(part, bindings) });
+        continue;
       }
-      afterKeyword = isKeyword;
+      const parameter = symbolNameOf(part);
+      const forms = bindings.get(parameter) ?? [];
+      const [form] = forms;
+      if (parameter === rest) result.addRest(forms, (each) => this.#source(each));
+      else if (form === undefined) result.omit(parameter);
+      else result.add({ text: this.#source(form), form });
     }
-    return parts;
+    return result.all();
   }
 
-  #argumentTexts(part: Form, parameter: string | undefined, bindings: Bindings): Argument[] {
-    if (parameter !== undefined)
-      return (bindings.get(parameter) ?? []).map((form) => ({ text: this.#source(form), form }));
+  /** Returns the text of PART of new, a form in which parameters stand. */
+  #filledIn(part: Form, bindings: Bindings): string {
+    const { text: template } = part.tree;
     let [text, at] = ['', part.start];
     for (const inner of formsWithin(part)) {
       if (!this.#isParameter(inner)) continue;
       const bound = bindings.get(symbolNameOf(inner));
-      if (bound === undefined) throw new Unfit('it lacks an argument that new needs', symbolNameOf(inner));
-      const { text: template } = part.tree;
+      if (bound === undefined)
+        throw new Unfit('it lacks an argument that new needs', { what: symbolNameOf(inner) });
       text += template.slice(at, inner.start) + bound.map((form) => this.#source(form)).join(' ');
       at = inner.end;
     }
-    return [{ text: text + part.tree.text.slice(at, part.end) }];
+    return text + template.slice(at, part.end);
   }
 
   #isParameter(form: Form): boolean {
     const { required, optional, rest, keys } = this.#pattern;
-    if (form.notation !== 'atom' || form.name?.startsWith(PACKAGE_MARKER)) return false;
+    if (form.notation !== 'atom' || isKeyword(form)) return false;
     return [...required, ...optional, rest, ...keys.values()].includes(symbolNameOf(form));
   }
 
@@ -254,7 +260,8 @@ class Rewriting {
     const rows: string[] = [];
     for (const arg of args) {
       const last = rows.at(-1) ?? '';
-      if (isKeyword(last)) rows[rows.length - 1] = `${last} ${this.#indented(arg, indent + last.length + 1)}`;
+      if (isKeywordText(last))
+        rows[rows.length - 1] = `${last} ${this.#indented(arg, indent + last.length + 1)}`;
       else rows.push(this.#indented(arg, indent));
     }
     return `(${begin} ${rows.join(`\n${' '.repeat(indent)}`)})`;
@@ -276,13 +283,7 @@ class Rewriting {
   }
 }
 
-/** An argument of a new call. `form` is the argument's form in the old call, if it has one. */
-interface Argument {
-  text: string;
-  form?: Form;
-}
-
-function isKeyword(text: string): boolean {
+function isKeywordText(text: string): boolean {
   return text.startsWith(':') && !/\s/.test(text);
 }
 

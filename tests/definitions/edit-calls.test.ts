@@ -162,6 +162,164 @@ Not changed: other/far.lisp:3: it lacks an argument that new needs: C.`,
   });
 });
 
+const PRICES = `(in-package :ec)
+(defun price (a b &key day) (list a b day))
+(defun spare (a &optional b &key day) (list a b day))
+(defun marked (mode &optional b) (list mode b))
+(defun shout (level text &rest more) (list level text more))
+(defgeneric shown (a &key))
+(defmethod shown ((a integer) &key day) day)
+(defpackage :ec-two (:use :cl) (:import-from :ec #:rate))
+(in-package :ec-two)
+(defun price (a) a)
+(defun spare (a b c d) (list a b c d))
+`;
+
+describe('an edit of all calls leaves those that would lack an argument', () => {
+  const kept = (line: number, why: string) => `Not changed: uses.lisp:${line}: ${why}`;
+  const needs = (parameter: string) => `it lacks an argument that new needs: ${parameter}.`;
+  const mayNeed = (parameter: string, name: string) =>
+    `it lacks an argument that new may need: ${parameter}. Edit this call itself, or first load the ${name} that new is for.`;
+  const tooFew = (given: number, required: number, name: string) =>
+    `new gives it too few arguments: ${given}, and ${name} requires ${required}. Edit this call itself, or first load the ${name} that new is for.`;
+
+  beforeAll(async () => {
+    at.put('prices.lisp', PRICES);
+    await at.answer('load_file', { path: 'prices.lisp' });
+  });
+
+  /** Rewrites CALLS, each on a line from line 2 on, by the pattern from OLD to REPLACEMENT, after EDITS. Returns their
+   *  lines in the file then, and the lines of the answer about those that stay. */
+  async function rewritten(calls: readonly string[], old: string, replacement: string, ...edits: object[]) {
+    at.put('uses.lisp', `(in-package :ec)\n${calls.join('\n')}\n`);
+    const answer = await edit(...edits, { ...CALLS, path: 'uses.lisp', old, new: replacement });
+    return [read('uses.lisp').trimEnd().split('\n').slice(1), answer.match(/^Not changed: .*$/gm) ?? []];
+  }
+
+  test('an optional argument that the function of new requires, or not', async () => {
+    const calls = ['(rate 1 2)', '(rate 1)'];
+    const old = '(rate a &optional b)';
+    expect(await rewritten(calls, old, '(price a b)')).toEqual([
+      ['(price 1 2)', '(rate 1)'],
+      [kept(3, needs('B'))],
+    ]);
+    expect(await rewritten(calls, old, '(spare a b)')).toEqual([['(spare 1 2)', '(spare 1)'], []]);
+    expect(await rewritten(calls, old, '(list a b)')).toEqual([
+      ['(list 1 2)', '(rate 1)'],
+      [kept(3, needs('B'))],
+    ]);
+  });
+
+  test('no more than those that a call in its own package lacks', async () => {
+    const calls = ['(rate 1)', '(in-package :ec-two)', '(rate 1)'];
+    const old = '(rate a &rest more)';
+    expect(await rewritten(calls, old, '(price a more)')).toEqual([
+      ['(rate 1)', '(in-package :ec-two)', '(price 1)'],
+      [kept(2, tooFew(1, 2, 'PRICE'))],
+    ]);
+    expect(await rewritten(calls, old, '(spare a more)')).toEqual([
+      ['(spare 1)', '(in-package :ec-two)', '(rate 1)'],
+      [kept(4, tooFew(1, 4, 'SPARE'))],
+    ]);
+    expect(await rewritten(calls, old, '(ec::price a more)')).toEqual([
+      calls,
+      [kept(2, tooFew(1, 2, 'PRICE')), kept(4, tooFew(1, 2, 'PRICE'))],
+    ]);
+  });
+
+  test('with keywords, which are no positional arguments', async () => {
+    expect(
+      await rewritten(
+        ['(rate 1 2)', '(rate 1 :day 5)', '(rate 1)'],
+        '(rate a &rest more)',
+        '(price a more :day 7)',
+      ),
+    ).toEqual([
+      ['(price 1 2 :day 7)', '(rate 1 :day 5)', '(rate 1)'],
+      [kept(3, tooFew(1, 2, 'PRICE')), kept(4, tooFew(1, 2, 'PRICE'))],
+    ]);
+    expect(
+      await rewritten(
+        ['(rate 1 :c 2 :d 3)', '(rate 1 :d 3)', '(rate 1 :c 2)', '(rate 1)'],
+        '(rate a &key c d)',
+        '(spare a c :day d)',
+      ),
+    ).toEqual([['(spare 1 2 :day 3)', '(rate 1 :d 3)', '(spare 1 2)', '(spare 1)'], [kept(3, needs('C'))]]);
+    expect(await rewritten(['(rate 1 2)', '(rate :day 2)'], '(rate a b)', '(price a b)')).toEqual([
+      ['(price 1 2)', '(price :day 2)'],
+      [],
+    ]);
+  });
+
+  test('after a keyword that is no keyword of the function', async () => {
+    const calls = ['(rate 1 2)', '(rate 1)'];
+    const old = '(rate a &optional b)';
+    expect(await rewritten(calls, old, '(marked :fast b)')).toEqual([
+      ['(marked :fast 2)', '(marked :fast)'],
+      [],
+    ]);
+    expect(await rewritten(calls, old, '(shout :day a b)')).toEqual([
+      ['(shout :day 1 2)', '(rate 1)'],
+      [kept(3, needs('B'))],
+    ]);
+    expect(await rewritten(calls, old, '(price a :fast :day b)')).toEqual([
+      ['(price 1 :fast :day 2)', '(price 1 :fast)'],
+      [],
+    ]);
+    expect(await rewritten(calls, old, '(shown a :day b)')).toEqual([['(shown 1 :day 2)', '(shown 1)'], []]);
+  });
+
+  test('of a function that the image does not have', async () => {
+    const calls = ['(rate 1 2 3 :d 4)', '(rate 1 2 :d 4)', '(rate 1 2 3)', '(rate 1 2)'];
+    expect(await rewritten(calls, '(rate a b &rest more)', '(absent a more)')).toEqual([
+      ['(absent 1 3 :d 4)', '(absent 1 :d 4)', '(absent 1 3)', '(absent 1)'],
+      [],
+    ]);
+    expect(await rewritten(['(rate 1 2)', '(rate 1)'], '(rate a &optional b)', '(absent a b)')).toEqual([
+      ['(absent 1 2)', '(rate 1)'],
+      [kept(3, mayNeed('B', 'ABSENT'))],
+    ]);
+    expect(await rewritten(['(rate 1 2)', '(rate 1)'], '(rate a &optional b)', '(absent :fast b)')).toEqual([
+      ['(absent :fast 2)', '(rate 1)'],
+      [kept(3, mayNeed('B', 'ABSENT'))],
+    ]);
+  });
+
+  test('of a function that the same call edits', async () => {
+    const calls = ['(rate 1 2 3)', '(rate 1 2)'];
+    const own = { definition: 'ec:rate', text: '(defun rate (a b c) (list a b c))' };
+    expect(await rewritten(calls, '(rate a b &optional c)', '(rate a b c)')).toEqual([calls, []]);
+    expect(await rewritten(calls, '(rate a b &optional c)', '(rate b a c)', own)).toEqual([
+      ['(rate 2 1 3)', '(rate 1 2)'],
+      [kept(3, needs('C'))],
+    ]);
+    const fewer = { definition: 'ec:rate', text: '(defun rate (a) a)' };
+    expect(await rewritten(['(rate 1 2)'], '(rate a b)', '(rate a)', fewer)).toEqual([['(rate 1)'], []]);
+    const absent = { path: 'rate.lisp', text: '(defun absent (a &key fast) (list a fast))' };
+    expect(await rewritten(calls, '(rate a b &optional c)', '(absent a :fast c)', absent)).toEqual([
+      ['(absent 1 :fast 3)', '(absent 1)'],
+      [],
+    ]);
+  });
+
+  test('of the function itself, by its definition in the image', async () => {
+    expect(await rewritten(['(rate 1 2 3)', '(rate 1 2)'], '(rate a b &optional c)', '(rate b a c)')).toEqual(
+      [['(rate 2 1 3)', '(rate 2 1)'], []],
+    );
+    expect(
+      await rewritten(['(rate 1 2 3)', '(rate 1 2)'], '(rate a b &optional c)', '(rate a :b c)'),
+    ).toEqual([['(rate 1 :b 3)', '(rate 1 2)'], [kept(3, needs('C'))]]);
+    expect(await rewritten(['(rate 1 :day)'], '(rate a b &optional c)', '(rate a b c)')).toEqual([
+      ['(rate 1 :day)'],
+      [],
+    ]);
+    at.put('uses.lisp', '(in-package :ec)\n(rate 1 2)\n');
+    expect(await edit({ ...CALLS, path: 'uses.lisp', old: '(rate a b)', new: '(rate a)' })).toBe(
+      `failed: These edits change no call.\n${kept(2, tooFew(1, 2, 'RATE'))}`,
+    );
+  });
+});
+
 describe('an edit of all calls that is wrong says why', () => {
   test.each([
     [{ old: '(rate a' }, 'old must be one call with parameters, such as (area shape &key unit).'],

@@ -10,17 +10,20 @@ import { packagesUsing } from '../../source/packages.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import { takingTurns } from '../turns.ts';
-import type { EditedFile, EditedFiles } from './edited-files.ts';
+import { CalledLists } from './called-lists.ts';
+import type { EditedFile, EditedFiles, PlannedFile } from './edited-files.ts';
 import type { CallsEdit } from './edits.ts';
 import { lispFiles, lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
 /** Adds splices to FILES that rewrite the calls of a function in one file, or in all Lisp files of the
- * workspace. HOME is the package of a name without prefix. Returns a line for each call or mention that is
- * not rewritten. Throws a CallError when the image lacks the function, or no file mentions it. */
+ * workspace. DEFINING are the files as the other edits leave them. HOME is the package of a name without prefix.
+ * Returns a line for each call or mention that is not rewritten. Throws a CallError when the image lacks the function,
+ * or no file mentions it. */
 export async function planCallsEdit(
   { image, places, workspace }: Origins,
   files: EditedFiles,
+  defining: readonly PlannedFile[],
   { label, path: only, query, pattern }: CallsEdit,
   home: string | undefined,
   context: CallContext,
@@ -47,12 +50,14 @@ export async function planCallsEdit(
     );
   const paths = only === undefined ? mentioning.map((path) => workspace.name(path)) : [only];
   const callee = { name: query.symbol, packages, macro: facts.kind === 'MACRO' };
+  const lists = new CalledLists(image, defining, pattern, { facts, ...callee }, context);
   const lines: QuestionLine[] = [];
   let found = 0;
   for (const path of paths) {
     const file = await files.open(path);
     const mentions = callMentionsIn(file.source, places.features, callee);
-    const { splices, kept } = rewriteCalls(file.source, mentions, pattern, file.splices);
+    const listAt = await lists.inFile(file.forms, mentions);
+    const { splices, kept } = rewriteCalls(file.source, mentions, pattern, file.splices, listAt);
     for (const splice of splices) file.splices.push({ ...splice, label });
     lines.push(...kept.map((mention) => keptLine(file, mention)));
     found += mentions.length;
@@ -65,7 +70,14 @@ export async function planCallsEdit(
   return lines;
 }
 
-function keptLine({ present, source }: EditedFile, { start, why, what }: KeptMention): QuestionLine {
-  const place = questionLine`Not changed: ${present.name}:${source.lineAt(start)}: ${ownWords(why)}`;
-  return what === undefined ? questionLine`${place}.` : questionLine`${place}: ${what}.`;
+function keptLine(
+  { present, source }: EditedFile,
+  { start, why, what, counts, loading }: KeptMention,
+): QuestionLine {
+  let line = questionLine`Not changed: ${present.name}:${source.lineAt(start)}: ${ownWords(why)}`;
+  if (what !== undefined) line = questionLine`${line}: ${what}`;
+  if (loading === undefined) return questionLine`${line}.`;
+  if (counts !== undefined)
+    line = questionLine`${line}: ${counts.given}, and ${loading} requires ${counts.required}`;
+  return questionLine`${line}. Edit this call itself, or first load the ${loading} that new is for.`;
 }

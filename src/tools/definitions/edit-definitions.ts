@@ -23,7 +23,7 @@ import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
 import { type LoadedEdits, loadEdited } from './load-edited.ts';
 import type { Origins } from './origins.ts';
 import { lineOfReaderSetting } from './part-content.ts';
-import { type Plan, planEdits } from './plan.ts';
+import { KEPT_LINES, type Plan, planEdits } from './plan.ts';
 
 const EDIT_DEFINITIONS = {
   name: 'edit_definitions',
@@ -117,9 +117,6 @@ async function carryOut(
   const shown = context.changedByHuman ? [boundLines(previewOf(plan).text.join('\n'), DIFF_LINES)] : [];
   return editedResult(plan, shown, load ? await loadEdited(origins, plan.files, context) : undefined);
 }
-
-/** Maximum number of calls to list that an edit of all calls left unchanged. */
-const KEPT_LINES = 60;
 
 /** Maximum number of diff lines to show after a human changed the edit. */
 const DIFF_LINES = 200;

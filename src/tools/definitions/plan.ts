@@ -3,6 +3,7 @@
 
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
+import { boundLines } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import type { QuestionLine } from '../../question-line.ts';
 import { applySplices, changedForms } from '../../source/splice.ts';
@@ -19,6 +20,9 @@ import { movedWithComments, type Placed } from './moved.ts';
 import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 import { splicesOfWhole } from './whole-definitions.ts';
+
+/** Maximum number of calls to list that an edit of all calls left unchanged. */
+export const KEPT_LINES = 60;
 
 /** The changes that the edits of a call make. */
 export interface Plan {
@@ -50,12 +54,16 @@ export async function planEdits(
     // Not push(...splices), because a call can have fewer arguments than there can be splices.
     for (const splice of splices) file.splices.push({ ...splice, label: edit.label });
   }
+  const callsEdits = edits.filter((edit) => 'pattern' in edit);
+  const defining = callsEdits.length > 0 ? files.changed.map(plannedFile) : [];
   const keptCalls: QuestionLine[] = [];
-  for (const edit of edits)
-    if ('pattern' in edit) keptCalls.push(...(await planCallsEdit(origins, files, edit, home, context)));
+  for (const edit of callsEdits)
+    keptCalls.push(...(await planCallsEdit(origins, files, defining, edit, home, context)));
   const plans = files.changed
     .map((file) => plannedFile(file))
     .filter(({ after, source }) => after !== source.text);
+  if (plans.length === 0 && keptCalls.length > 0)
+    throw new CallError(boundLines(['These edits change no call.', ...keptCalls].join('\n'), KEPT_LINES));
   if (plans.length === 0)
     throw new CallError('The files have this text already, so there is nothing to change.');
   for (const plan of plans) Object.assign(plan, await checkReadable(origins.image, plan, context));

@@ -1,0 +1,155 @@
+/** Collects the arguments of a call that is rewritten, and refuses the call when it would lack one. */
+
+import type { Mentioned } from './calls.ts';
+import type { Form } from './form.ts';
+import type { LambdaList } from './lambda-list.ts';
+import { PACKAGE_MARKER } from './lexer.ts';
+
+type Obstacle =
+  | 'called by FUNCALL, and new calls another function'
+  | 'a comment, #+, #- or a dot stands between its arguments'
+  | 'it has fewer arguments than old'
+  | 'it has more arguments than old'
+  | 'its keywords are not written out'
+  | 'it has a keyword that old lacks'
+  | 'it lacks an argument that new needs'
+  | 'it lacks an argument that new may need'
+  | 'new gives it too few arguments';
+
+/** Why a mention of a function is not rewritten. */
+export interface Reason {
+  why: Obstacle | Mentioned;
+  /** The argument or keyword that the reason refers to. */
+  what?: string | undefined;
+  /** The function in new, when the call may be rewritten once another definition of it is loaded. */
+  loading?: string;
+  /** The number of arguments before the keywords, and how many the function in new requires. */
+  counts?: { given: number; required: number };
+}
+
+/** The reason why a call is not rewritten. */
+export class Unfit extends Error {
+  readonly reason: Reason;
+
+  constructor(why: Reason['why'], more: Omit<Reason, 'why'> = {}) {
+    super(why);
+    this.reason = { why, ...more };
+  }
+}
+
+/** An argument of a new call. `form` is the argument's form in the old call, if it has one. */
+export interface Argument {
+  text: string;
+  form?: Form;
+}
+
+/** The function that a new call calls. */
+export interface NewFunction {
+  name: string;
+  /** Undefined when it is not known. */
+  list: LambdaList | undefined;
+  /** Whether it is the function that the old call calls. */
+  same: boolean;
+}
+
+/** Returns true when FORM is a keyword such as :name. */
+export function isKeyword(form: Form): boolean {
+  return form.name?.startsWith(PACKAGE_MARKER) === true;
+}
+
+/** The arguments of a call of a function, which are added in their order. */
+export class NewArguments {
+  readonly #callee: NewFunction;
+  readonly #added: Argument[] = [];
+  /** A keyword whose value was not added yet. */
+  #keyword: string | undefined;
+  /** Whether the last argument is a keyword in new, and a value for the function. */
+  #endsInKeyword = false;
+  /** The parameter for which the call has no argument. */
+  #omitted: string | undefined;
+  /** The number of arguments before the first keyword. */
+  #positional: number | undefined;
+
+  constructor(callee: NewFunction) {
+    this.#callee = callee;
+  }
+
+  /** Adds FORM, a keyword in new. NTH is its index in the arguments of new. */
+  addKeyword(form: Form, nth: number): void {
+    if (this.#keyword === undefined && this.#isKey(form, nth)) this.#keyword = form.text;
+    else {
+      this.add({ text: form.text });
+      this.#endsInKeyword = true;
+    }
+  }
+
+  /** Adds ARGUMENT. Throws an Unfit when one before it was left out. */
+  add(argument: Argument): void {
+    this.#endsInKeyword = false;
+    // It would move into the place of the omitted argument.
+    if (this.#omitted !== undefined) throw lacking(this.#omitted);
+    if (this.#keyword !== undefined) {
+      this.#positional ??= this.#added.length;
+      this.#added.push({ text: this.#keyword });
+      this.#keyword = undefined;
+    }
+    this.#added.push(argument);
+  }
+
+  /** Adds FORMS, the arguments for which a &rest parameter stands. TEXT_OF returns the text of a form. */
+  addRest(forms: readonly Form[], textOf: (form: Form) => string): void {
+    for (const form of forms) {
+      if (this.#keyword === undefined && this.#isKey(form, this.#added.length))
+        this.#positional ??= this.#added.length;
+      this.add({ text: textOf(form), form });
+    }
+    if (forms.length === 0) this.#keyword = undefined;
+  }
+
+  /** Leaves out PARAMETER, for which the call has no argument, if the function does without: it is the value of a
+   * keyword, which goes too, or optional. Throws an Unfit when it is not. */
+  omit(parameter: string): void {
+    const { name, list, same } = this.#callee;
+    if (this.#keyword !== undefined) {
+      // Without the lambda list this can be two positional arguments.
+      if (list === undefined && !same) throw perhapsLacking(parameter, name);
+      this.#keyword = undefined;
+      return;
+    }
+    const place = this.#added.length;
+    const isOptional = list && place >= list.required && place < list.required + list.optional;
+    // What LIST takes as a value can be a keyword of the function after a change, which would stay without its value.
+    const isDoubtful = same && this.#endsInKeyword;
+    if (list !== undefined && (!isOptional || isDoubtful)) throw lacking(parameter);
+    this.#omitted ??= parameter;
+  }
+
+  /** Returns all arguments. Throws an Unfit when the function requires more. */
+  all(): readonly Argument[] {
+    const { name, list } = this.#callee;
+    if (this.#omitted !== undefined && list === undefined) throw perhapsLacking(this.#omitted, name);
+    if (this.#keyword !== undefined) this.#added.push({ text: this.#keyword });
+    const given = this.#positional ?? this.#added.length;
+    if (list !== undefined && given < list.required) {
+      const counts = { given, required: list.required };
+      throw new Unfit('new gives it too few arguments', { loading: name, counts });
+    }
+    return this.#added;
+  }
+
+  /** Returns true when FORM, argument NTH, is a keyword of the function and not a value. */
+  #isKey(form: Form, nth: number): boolean {
+    if (!isKeyword(form)) return false;
+    const { list } = this.#callee;
+    if (list === undefined || list.keys?.includes(form.symbolName)) return true;
+    return list.otherKeys && nth >= list.required + list.optional;
+  }
+}
+
+function lacking(parameter: string): Unfit {
+  return new Unfit('it lacks an argument that new needs', { what: parameter });
+}
+
+function perhapsLacking(parameter: string, name: string): Unfit {
+  return new Unfit('it lacks an argument that new may need', { what: parameter, loading: name });
+}

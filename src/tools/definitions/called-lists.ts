@@ -1,0 +1,99 @@
+// Finds the lambda list of the function that rewritten calls call.
+
+import type { Image } from '../../image/image.ts';
+import type { ImpactData } from '../../image/wire/operations.ts';
+import type { CallContext } from '../../kernel/tool.ts';
+import { type CallPattern, isMeantFor, keepsOperator, type ListAt } from '../../source/call-rewriting.ts';
+import type { Callee, CallMention } from '../../source/calls.ts';
+import { definitionDetails } from '../../source/definition-details.ts';
+import { namedForms } from '../../source/definitions.ts';
+import { elementsOf, nameOf } from '../../source/form.ts';
+import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
+import { qualified } from '../../source/qualified.ts';
+import type { TopLevelForms } from '../../source/top-level.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure } from '../lookup.ts';
+import type { PlannedFile } from './edited-files.ts';
+
+/** The function whose calls are rewritten, with what the image knows of it. */
+type Old = Callee & { facts: ImpactData };
+
+/** The lambda lists of the function in the new calls of a pattern, by the package in which its name is read. */
+export class CalledLists {
+  readonly #image: Image;
+  readonly #context: CallContext;
+  readonly #pattern: CallPattern;
+  readonly #old: Old;
+  /** By name, with its package: the lambda list of a function that the same call edits. */
+  readonly #edited: ReadonlyMap<string, LambdaList>;
+  readonly #known = new Map<string, LambdaList | undefined>();
+
+  constructor(
+    image: Image,
+    defining: readonly PlannedFile[],
+    pattern: CallPattern,
+    old: Old,
+    context: CallContext,
+  ) {
+    this.#image = image;
+    this.#context = context;
+    this.#pattern = pattern;
+    this.#old = old;
+    this.#edited = new Map(defining.flatMap(functionsIn));
+  }
+
+  /** Returns a function that returns the lambda list for each of MENTIONS, which are in FORMS. */
+  async inFile(forms: TopLevelForms, mentions: readonly CallMention[]): Promise<ListAt> {
+    if (keepsOperator(this.#pattern)) {
+      const list = this.#ofOld();
+      return () => list;
+    }
+    for (const home of new Set(mentions.map(({ top }) => forms.homeAt(top))))
+      if (!this.#known.has(home)) this.#known.set(home, await this.#readIn(home));
+    return (top) => this.#known.get(forms.homeAt(top));
+  }
+
+  #ofOld(): LambdaList | undefined {
+    const { facts, name, packages = [] } = this.#old;
+    for (const home of packages) {
+      const edited = this.#edited.get(qualified(name, home));
+      if (edited !== undefined) return edited;
+    }
+    const list = listIn(facts);
+    return list && isMeantFor(this.#pattern, list) ? list : undefined;
+  }
+
+  async #readIn(home: string): Promise<LambdaList | undefined> {
+    const { first } = this.#pattern.to;
+    if (first?.notation !== 'atom' || !first.name) return undefined;
+    const asked = { name: first.text, package: home, limit: 1 };
+    const found = foundValue(await this.#image.call('arglist', asked, callOptions(this.#context)));
+    const facts = isLookupFailure(found) ? undefined : found;
+    return (
+      this.#edited.get(qualified(first.name, home)) ??
+      (facts && (this.#edited.get(facts.name) ?? listIn(facts)))
+    );
+  }
+}
+
+/** Returns the lambda list in FACTS; undefined when they are about no function, or SBCL keeps none. */
+function listIn({ kind, arglist, accepted = arglist }: Pick<ImpactData, 'kind' | 'arglist' | 'accepted'>) {
+  return kind === 'COMPILER MACRO' || accepted === undefined ? undefined : parsedLambdaList(accepted);
+}
+
+const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFGENERIC'];
+
+/** Returns the names and lambda lists of the functions and macros that the changed forms of a file define. */
+function functionsIn({ newForms, changed }: PlannedFile): [name: string, list: LambdaList][] {
+  return changed.flatMap(({ start }) => {
+    const whole = newForms.formFrom(start);
+    return [...(whole ? namedForms(whole) : [])].flatMap(({ form }): [string, LambdaList][] => {
+      const { operator = '', setf, lambdaList } = definitionDetails(form) ?? {};
+      if (lambdaList === undefined || setf || !DEFINERS.includes(operator)) return [];
+      // The methods of a generic function can take keywords that it does not name.
+      const otherKeys = lambdaList.otherKeys || (operator === 'DEFGENERIC' && lambdaList.keys !== undefined);
+      const name = qualified(nameOf(elementsOf(form)[1]), newForms.homeAt(start));
+      return [[name, { ...lambdaList, otherKeys }]];
+    });
+  });
+}
