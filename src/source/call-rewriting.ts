@@ -211,7 +211,7 @@ class Rewriting {
       const parameter = symbolNameOf(part);
       const forms = bindings.get(parameter) ?? [];
       const [form] = forms;
-      if (parameter === rest) result.addRest(forms, (each) => this.#source(each));
+      if (parameter === rest) result.addRest(parameter, forms, (each) => this.#source(each));
       else if (form === undefined) result.omit(parameter);
       else result.add({ text: this.#source(form), form });
     }

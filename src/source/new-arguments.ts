@@ -96,14 +96,19 @@ export class NewArguments {
     this.#added.push(argument);
   }
 
-  /** Adds FORMS, the arguments for which a &rest parameter stands. TEXT_OF returns the text of a form. */
-  addRest(forms: readonly Form[], textOf: (form: Form) => string): void {
+  /** Adds FORMS, the arguments for which the &rest parameter PARAMETER stands. TEXT_OF returns the text of a form. Without
+   * FORMS a keyword before it goes too. */
+  addRest(parameter: string, forms: readonly Form[], textOf: (form: Form) => string): void {
+    if (forms.length === 0 && this.#keyword !== undefined) {
+      // Without the lambda list the keyword can be an argument of its own.
+      if (this.#callee.list === undefined) throw perhapsLacking(parameter, this.#callee.name);
+      this.#keyword = undefined;
+    }
     for (const form of forms) {
       if (this.#keyword === undefined && this.#isKey(form, this.#added.length))
         this.#positional ??= this.#added.length;
       this.add({ text: textOf(form), form });
     }
-    if (forms.length === 0) this.#keyword = undefined;
   }
 
   /** Leaves out PARAMETER, for which the call has no argument, if the function does without: it is the value of a

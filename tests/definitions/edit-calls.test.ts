@@ -258,6 +258,10 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
       ['(marked :fast 2)', '(marked :fast)'],
       [],
     ]);
+    expect(await rewritten(['(rate 2)', '(rate)'], '(rate &rest more)', '(marked :fast more)')).toEqual([
+      ['(marked :fast 2)', '(marked :fast)'],
+      [],
+    ]);
     expect(await rewritten(calls, old, '(shout :day a b)')).toEqual([
       ['(shout :day 1 2)', '(rate 1)'],
       [kept(3, needs('B'))],
@@ -278,6 +282,10 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
     expect(await rewritten(['(rate 1 2)', '(rate 1)'], '(rate a &optional b)', '(absent a b)')).toEqual([
       ['(absent 1 2)', '(rate 1)'],
       [kept(3, mayNeed('B', 'ABSENT'))],
+    ]);
+    expect(await rewritten(['(rate 2)', '(rate)'], '(rate &rest more)', '(absent :fast more)')).toEqual([
+      ['(absent :fast 2)', '(rate)'],
+      [kept(3, mayNeed('MORE', 'ABSENT'))],
     ]);
     expect(await rewritten(['(rate 1 2)', '(rate 1)'], '(rate a &optional b)', '(absent :fast b)')).toEqual([
       ['(absent :fast 2)', '(rate 1)'],
