@@ -859,6 +859,25 @@ and the path of its fasl, and return its value."
                       (close-file file)
                       (and (equalp #(97 98 99) octets)
                            (null (open-file (concatenate 'string path "/no") 0 0)))))))
+(define-probe ("file names" +map-names+ undecodable-name)
+  (let* ((folder (concatenate 'string *probe-file* ".names/"))
+         (paths (list folder (concatenate 'string folder (string (code-char 255)))
+                      (concatenate 'string folder "a"))))
+    (macrolet ((call (name path &rest more)
+                 `(sb-alien:alien-funcall
+                   (sb-alien:extern-alien ,name
+                                          (function sb-alien:int
+                                                    (sb-alien:c-string :external-format :latin-1)
+                                                    ,@(and more '(sb-alien:int))))
+                   ,path ,@more)))
+      (loop for path in paths do (call "mkdir" path #o700))
+      (unwind-protect
+           (let ((found (call-skipping-undecodable
+                         (lambda ()
+                           (directory (concatenate 'string folder "*/") :resolve-symlinks nil)))))
+             (member "a" found :key (lambda (path) (first (last (pathname-directory path))))
+                               :test #'string=))
+        (loop for path in (reverse paths) do (call "rmdir" path))))))
 
 ;;; Cross references, and names of functions
 

@@ -220,3 +220,41 @@ failure."
   "Read at most COUNT octets from the file DESCRIPTOR to the address PLACE."
   ("SB-UNIX" "UNIX-READ"))
 (define-internal close-file (descriptor) "Close the file DESCRIPTOR." ("SB-UNIX" "UNIX-CLOSE"))
+
+;;; File names that SBCL cannot decode
+
+(define-ability "file names"
+  :without "a file whose name is not UTF-8 hides the systems in its folder and below")
+
+(define-internal-name +map-names+
+  "The name of the function with which SBCL lists a folder. It calls its first argument, a function,
+with a function that returns the next name on each call, and NIL at the end."
+  ("SB-IMPL" "CALL-WITH-NATIVE-DIRECTORY-ITERATOR"))
+(define-internal-type undecodable-name
+  "The type of errors that a name from the system cannot be decoded."
+  ("SB-INT" "C-STRING-DECODING-ERROR"))
+
+(defvar *skipping-undecodable* nil
+  "True while listings of folders in this thread skip names that cannot be decoded.")
+
+(defun list-decodable (list-names function &rest arguments)
+  "Call LIST-NAMES, the function that +MAP-NAMES+ names, with FUNCTION and ARGUMENTS. In a thread in
+which *SKIPPING-UNDECODABLE* is true, FUNCTION gets only names that can be decoded."
+  (if *skipping-undecodable*
+      (flet ((list-with (next)
+               (funcall function
+                        (lambda ()
+                          (loop (handler-case (return (funcall next)) (undecodable-name ())))))))
+        (apply list-names #'list-with arguments))
+      (apply list-names function arguments)))
+
+(defun call-skipping-undecodable (function)
+  "Call FUNCTION, and return its values. Meanwhile DIRECTORY skips files whose names cannot be
+decoded. Elsewhere, one such name makes DIRECTORY signal an error. Only one thread at a time may
+call this."
+  (if (and +map-names+ (not *skipping-undecodable*))
+      (let ((*skipping-undecodable* t))
+        (encapsulate +map-names+ 'live-lisp-names #'list-decodable)
+        (unwind-protect (funcall function)
+          (unencapsulate +map-names+ 'live-lisp-names)))
+      (funcall function)))

@@ -38,7 +38,7 @@ library manager and call it again. If that fails too, return only the list from 
                                          (throw 'look-again nil)))))
                  (return-from call-looking-again (values nil (funcall function)))))))
       (try)
-      (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+      (scan-systems :again t)
       (when **library-manager-due**
         (try)
         (load-library-manager))
@@ -155,7 +155,7 @@ JSON object about the outcome."
 
 (defun system-members (name force)
   "Load the system NAME, even if it is loaded when FORCE is true. Return a plist of answer members."
-  (asdf-call "ENSURE-SOURCE-REGISTRY")
+  (scan-systems)
   (multiple-value-bind (system needed) (found-system name)
     (let ((plain (string-downcase (string-left-trim "#:" name))))
       (list "value"

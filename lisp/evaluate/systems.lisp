@@ -7,6 +7,13 @@
   "Call the function of ASDF named NAME, a string, with ARGUMENTS."
   (apply (contrib-function "ASDF" name) arguments))
 
+(defun scan-systems (&key again)
+  "Have ASDF search the directories of its source registry for systems, unless it has done so. If
+AGAIN is true, it searches in any case."
+  (call-skipping-undecodable
+   (lambda ()
+     (asdf-call (if again "INITIALIZE-SOURCE-REGISTRY" "ENSURE-SOURCE-REGISTRY")))))
+
 (defun loaded-systems ()
   "Return a list of the names of the loaded systems. Return NIL if ASDF is not loaded."
   (and (contrib-function "ASDF" "ALREADY-LOADED-SYSTEMS") (asdf-call "ALREADY-LOADED-SYSTEMS")))
@@ -137,8 +144,10 @@ before the search for them.")
 (defun map-asd-files (visit)
   "Call the function VISIT with each .asd file in the directories of ASDF's source registry. ASDF
 scans these directories."
-  (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
-        do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
+  (call-skipping-undecodable
+   (lambda ()
+     (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
+           do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))))
 
 (defun passed-over-files ()
   "Return a list of the .asd files that ASDF ignores because it uses others with the same names.
@@ -259,7 +268,7 @@ is not found, let ASDF scan its directories, and then load the library manager."
     (flet ((look ()
              (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
       (or (look)
-          (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+          (progn (scan-systems :again t)
                  (setf *passed-over* :unasked)
                  (look))
           (and (load-library-manager) (look))))))

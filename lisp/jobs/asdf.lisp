@@ -176,7 +176,8 @@ Skip folders that ASDF never searches, such as .git."
 (defun system-in-trees (name)
   "Return the pathname of the .asd file of the system NAME if it is in the session's trees, or NIL.
 In jobs, ASDF calls this function after its other functions that find systems."
-  (when (eq *tree-files* :unknown) (setf *tree-files* (files-in-trees)))
+  (when (eq *tree-files* :unknown)
+    (setf *tree-files* (call-skipping-undecodable #'files-in-trees)))
   (let ((primary (funcall (contrib-function "ASDF" "PRIMARY-SYSTEM-NAME") name)))
     (find primary *tree-files* :key #'pathname-name :test #'equal)))
 

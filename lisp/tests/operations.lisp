@@ -22,15 +22,26 @@
   (let ((name (entry-name entry)))
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
+(defun inherited-name (text)
+  "Return the full name of the symbol that TEXT means to the reader, or NIL. It begins with another
+package than TEXT if the package in TEXT inherits or imports the symbol."
+  (let* ((colon (position #\: text))
+         (package (and colon (plusp colon) (find-package (string-upcase (subseq text 0 colon)))))
+         (name (and package (string-upcase (string-left-trim ":" (subseq text colon)))))
+         (symbol (and package (find-symbol name package))))
+    (and symbol (symbol-text symbol))))
+
 (defun meant-names (text)
-  "Return a list of the names that TEXT can mean: TEXT itself and, if TEXT has a single colon, the
-same text with two colons."
-  (let ((colon (position #\: text)))
+  "Return a list of the names that TEXT can mean: TEXT itself, if TEXT has a single colon the same
+text with two colons, and the full name of the symbol that TEXT means to the reader."
+  (let ((colon (position #\: text)) (inherited (inherited-name text)))
     (list* text
-           (and colon
-                (not (search "::" text))
-                (list (concatenate 'string (if (zerop colon) "KEYWORD" (subseq text 0 colon)) ":"
-                                   (subseq text colon)))))))
+           (append (and colon
+                        (not (search "::" text))
+                        (list (concatenate 'string
+                                           (if (zerop colon) "KEYWORD" (subseq text 0 colon)) ":"
+                                           (subseq text colon))))
+                   (and inherited (list inherited))))))
 
 (defun entries-named (text entries)
   "ENTRIES is a list of ENTRY structures. Return a list of the entries with the full name TEXT. If

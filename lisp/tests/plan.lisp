@@ -44,7 +44,7 @@ needs another system that is missing.")
    (lambda ()
      (sb-thread:with-mutex (**load-lock**)
        (load-asdf)
-       (asdf-call "ENSURE-SOURCE-REGISTRY")
+       (scan-systems)
        (call-finding-all
         (lambda (&aux (*unread* '()))
           (list "value" (if system
@@ -93,7 +93,7 @@ ASDF would load it. If KNOWN is true, leave out SYSTEM if it was never loaded."
 Leave out a system that ASDF also tests when it tests another system in the list."
   (let* ((below (or (systems-below root)
                     ;; The .asd files may have been made after ASDF has searched its registry.
-                    (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+                    (progn (scan-systems :again t)
                            (setf *unread* '())
                            (systems-below root))))
          (systems (remove-if-not #'tests-something-p below))

@@ -155,6 +155,6 @@ function attempt(step: () => void): void {
   try {
     step();
   } catch {
-    // Another server has removed the file already, or it cannot be removed, and the next start tries again.
+    // Another server has just removed the file, or this user may not remove it. The next start tries again.
   }
 }

@@ -1,5 +1,6 @@
 // The user's world: systems in the workspace, their own source registry, library managers, init files.
 
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -57,6 +58,21 @@ async function expectFound(names: string[], options: StartOptions): Promise<void
 }
 
 describe('ASDF finds', () => {
+  test('systems beside and below files whose names are not UTF-8, and those with other letters', async () => {
+    system('depot', 'app/élan');
+    system('wharf', 'app');
+    system('gâteau', 'app');
+    for (const at of ['app', 'app/élan'])
+      writeFileSync(Buffer.concat([Buffer.from(`${join(folder.path, at)}/`), Buffer.from([0x62, 0xff])]), '');
+    await withSession({ cwd: join(folder.path, 'app') }, async (session) => {
+      for (const name of ['depot', 'wharf', 'gâteau'])
+        expect(await session.text('load_system', { system: name })).toBe(`Loaded system ${name}`);
+      // A program lists such a folder as in a plain SBCL.
+      const error = await session.text('eval_form', { form: '(directory "*.*")' });
+      expect(error).toContain('c-string decoding error');
+    });
+  });
+
   test('systems in the folder where the server starts, and below it', async () => {
     const root = system('top', 'root');
     system('deep', 'root/some/where/below');

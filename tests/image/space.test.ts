@@ -23,7 +23,7 @@ test('a call says which heap fits, and that does', async () => {
   expect(text).toMatch(/^The Lisp image did not start: its runtime gave up: Can't allocate /);
   const remedy =
     'SBCL reserves 12288 MB of address space for a heap of 4096 MB and needs some besides. This server may use 6835 MB (ulimit -v). Ask the user to start the server with --heap 1937MB, or to raise that limit.';
-  expect(text.endsWith(`. ${remedy}`)).toBe(true);
+  expect(text.endsWith(`\n${remedy}`)).toBe(true);
   expect(await firstAnswer(7_000_000, '--heap', '1937MB')).toEqual(good('3'));
 });
 

@@ -276,18 +276,49 @@ describe('the sbcl that is started', () => {
     expect(answer).toEqual(bad(text));
   });
 
-  test('when it exits at once, a call says what it wrote and where to look, and the next tries again', async () => {
+  test('when it exits at once, a call says so, and the next tries again', async () => {
     const path = failing('broken');
     await withSession({ args: ['--sbcl', path] }, async (session) => {
-      const { text, isError, notices } = await session.call('eval_form', { form: '1' });
-      expect([isError, notices]).toEqual([true, []]);
-      expect(text).toMatch(/^The Lisp image did not start: it exited with code 7\b/);
-      expect(text).toEqual(failed('broken'));
-      expect(text).toMatch(/ Run live-lisp doctor to find the step that fails\.$/);
+      expect(await session.call('eval_form', { form: '1' })).toEqual(
+        bad(
+          'The Lisp image did not start: it exited with code 7. It wrote:\nbroken has no core\nRun live-lisp doctor to find the step that fails.',
+        ),
+      );
       program('broken', `WHICH_SBCL=broken exec ${SBCL} "$@"`);
       const form = '(sb-ext:posix-getenv "WHICH_SBCL")';
       expect((await session.call('eval_form', { form })).text).toBe('"broken"');
     });
+  });
+});
+
+describe('when no image starts, a call says', () => {
+  const DOCTOR = 'Run live-lisp doctor to find the step that fails.';
+  const silent = `case "$*" in *lisp-implementation-version*) exec '${SBCL}' "$@"; esac; exec sleep 1000`;
+  const fatal = (reason: string) =>
+    `echo 'fatal error encountered in SBCL pid 1:' >&2; echo '${reason}' >&2; exit 1`;
+  test.each([
+    ['the exit code', 'exit 7', `it exited with code 7. ${DOCTOR}`],
+    [
+      'and what it wrote',
+      'echo a; sleep 0.1; echo b >&2; exit 7',
+      `it exited with code 7. It wrote:\na\nb\n${DOCTOR}`,
+    ],
+    ['the signal', 'kill -SEGV $$', `it was ended by SIGSEGV. ${DOCTOR}`],
+    ['the signal from outside', 'kill -9 $$', `it was ended by SIGKILL. ${DOCTOR}`],
+    [
+      'why SBCL gave up',
+      fatal('No core here'),
+      `its runtime gave up: No core here. It wrote:\nfatal error encountered in SBCL pid 1:\nNo core here\n${DOCTOR}`,
+    ],
+    [
+      'that its heap is too small',
+      fatal('Heap exhausted, game over.'),
+      `its heap was exhausted. It wrote:\nfatal error encountered in SBCL pid 1:\nHeap exhausted, game over.\n${DOCTOR}`,
+    ],
+    ['how long was waited', silent, `it did not answer within 1 s. ${DOCTOR}`],
+  ])('%s', async (_, script, how) => {
+    const options = { args: ['--sbcl', program('broken', script)], waits: { image: { start: 1000 } } };
+    expect(await firstAnswer(options)).toEqual(bad(`The Lisp image did not start: ${how}`));
   });
 });
 

@@ -1,7 +1,15 @@
 // What works in the sandbox as without one: a person who did not ask for one must not notice it.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,8 +31,12 @@ beforeAll(async () => {
   session = await startSandboxed(place.root, { args: [], env: { XDG_CACHE_HOME: place.cache } });
 });
 afterAll(async () => {
+  const { pid } = session;
   await session.close();
   rmSync(shared, { recursive: true, force: true });
+  // The last test puts links in the place of temporary folders, so the server does not remove what they were.
+  for (const name of readdirSync(tmpdir()))
+    if (name.startsWith(`live-lisp-${pid}-`)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
   outside.remove();
   place.remove();
 });

@@ -64,6 +64,15 @@ Coverage: 3 of 3 definitions ran, 3 of them wholly.`,
   );
 });
 
+test.each(['bank-tests::balance', 'bank-tests:balance', 'bank:balance', 'balance'])(
+  'a test is found as %s',
+  async (name) => {
+    expect(await text('run_tests', { test: name })).toContain(
+      `${name}: 1 of 1 test fails (N s).\n  BALANCE tests.lisp:5: (= 5 (balance 10)): got -10`,
+    );
+  },
+);
+
 test('the name of a test is no call of what it tests', async () => {
   expect(await text('who_calls', { name: 'bank:fee', sites: true })).toContain(
     `Other places that call BANK::FEE:

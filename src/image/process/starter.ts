@@ -36,8 +36,10 @@ class FailedStart extends SetupError {
   readonly reason: string;
 
   constructor(how: string, remedy: string) {
-    super(`The Lisp image did not start: ${how}. ${remedy}`);
-    this.reason = how.replace(/\n.*/s, '');
+    const [reason = '', ...output] = how.split('\n');
+    const wrote = output.length === 0 ? ' ' : ` It wrote:\n${output.join('\n')}\n`;
+    super(`The Lisp image did not start: ${reason}.${wrote}${remedy}`);
+    this.reason = reason;
   }
 }
 
@@ -210,7 +212,9 @@ export class Starter {
       denied ??= child.cpuDenialMeter();
       return denied();
     };
-    const stop = fairTimeout(this.#times.start, deniedMs, () => child.kill('it did not greet in time'));
+    const stop = fairTimeout(this.#times.start, deniedMs, () =>
+      child.kill(`it did not answer within ${this.#times.start / 1000} s`),
+    );
     const waking = setInterval(() => child.wake(), this.#times.wake);
     await child.greeting.finally(() => {
       stop();

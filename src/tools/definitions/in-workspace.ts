@@ -17,6 +17,10 @@ import { linesText, type ReadOptions, type ReadRow, wantsMethods } from './descr
 const ENTRY_LIMIT = 20_000;
 const TIME_LIMIT_MS = 10_000;
 
+/** The note of an answer whose search of the workspace exceeded its budget. */
+export const PARTIAL_NOTE =
+  'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
+
 interface WorkspaceSearch {
   workspace: Workspace;
   places: Places;

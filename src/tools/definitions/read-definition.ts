@@ -29,7 +29,7 @@ import {
   withoutRepeats,
 } from './described.ts';
 import { evaluatedText } from './evaluated.ts';
-import { workspaceDefinitions } from './in-workspace.ts';
+import { PARTIAL_NOTE, workspaceDefinitions } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 import { outline } from './outline.ts';
 
@@ -100,9 +100,6 @@ export function readDefinitionTool(origins: Origins) {
     },
   });
 }
-
-const PARTIAL_NOTE =
-  'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
 
 async function readOne(
   { image, places, workspace, history }: Origins,

@@ -1,5 +1,6 @@
 // Collects the data about a change besides calls: the text of the definition, and files that are not loaded.
 
+import type { Budget } from '../../files/budget.ts';
 import type { ImpactData } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { callMentionsIn } from '../../source/calls.ts';
@@ -48,15 +49,17 @@ export async function definitionTexts(
   });
 }
 
-/** Returns those Lisp files of the workspace that contain the name of the definition and are not loaded. */
+/** Returns those Lisp files of the workspace that contain the name of the definition and are not loaded, as far as
+ * BUDGET allows. `complete` is true when all files were searched. */
 export async function unloadedFiles(
   { places, workspace }: Origins,
   facts: ImpactData,
-): Promise<NamingFile[]> {
+  budget: Budget = lookupBudget(),
+): Promise<{ unloaded: NamingFile[]; complete: boolean }> {
   const { homes = [], files = [] } = facts;
   const loaded = new Set(files);
   const texts = [];
-  for await (const file of lispFiles(workspace, places, lookupBudget())) {
+  for await (const file of lispFiles(workspace, places, budget)) {
     const text = loaded.has(file) ? undefined : places.sourceText(file);
     if (text !== undefined) texts.push({ file, text });
   }
@@ -68,7 +71,8 @@ export async function unloadedFiles(
   }
   const ofTests = new Set((facts.testFiles ?? []).map((file) => places.fileName(file)));
   const naming = await filesNaming(facts, [...homes, ...usingPackages], texts, places);
-  return naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
+  const unloaded = naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
+  return { unloaded, complete: !budget.exceeded };
 }
 
 /** Returns the test files of the workspace that are not loaded; [] when a test is known to reach the function. */

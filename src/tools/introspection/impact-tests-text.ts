@@ -13,6 +13,8 @@ export interface TestImpact {
   /** Tests that reached the definition in the last run with coverage; undefined when no run measured this. */
   recorded?: string[] | undefined;
   unloaded: NamingFile[];
+  /** True when the workspace has more files than were searched for `unloaded`. */
+  unloadedMore?: boolean;
   /** Test files that use the name of the definition, when no test is known to reach it. */
   testsNaming: NamingFile[];
   /** Test files that are not loaded, when no test is known to reach the definition. */

@@ -1,6 +1,7 @@
 // Renders the effects of a change of a definition.
 
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
+import { PARTIAL_NOTE } from '../definitions/in-workspace.ts';
 import { type CallImpact, callSections, findingSection, recompileText } from './impact-calls-text.ts';
 import {
   accessorSections,
@@ -53,6 +54,7 @@ export function impactText(
       testSection(impact, testLimit),
       recordedText(impact.recorded, testLimit),
       unloadedText(impact.unloaded, limit),
+      impact.unloadedMore === true && PARTIAL_NOTE,
       {
         header: 'Exports and imports of its name, which stay',
         ...callList(impact.removal?.named.export ?? []),

@@ -107,6 +107,7 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
       const limit = args.limit ?? LIMIT;
       const references =
         named && isGlobalVariable(facts) ? await referencesText(origins, request, limit, context) : '';
+      const searched = named || facts.kind !== undefined ? await unloadedFiles(origins, facts) : undefined;
       const impact: Impact = {
         ...descriptionOf(affected, places),
         ...(await impactOnCalls(image, places, affected, request.operator, change, context)),
@@ -117,7 +118,8 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
         recorded: reached.testsOf(facts.name),
         // A caller that gives the whole new definition has read the old one.
         texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
-        unloaded: named || facts.kind !== undefined ? await unloadedFiles(origins, facts) : [],
+        unloaded: searched?.unloaded ?? [],
+        ...(searched?.complete === false && { unloadedMore: true }),
         testsNaming: facts.kind === undefined ? [] : await testsNaming(origins, facts),
         unloadedTests: unloadedTestFiles(origins, facts),
       };
