@@ -21,7 +21,7 @@ FOLLOWED: true while the server takes the output away in parts.
 TAKEN: the number of characters that the server has taken; TOTAL leaves them out.
 ON-FULL: NIL or a function without parameters, which is called when a character no longer fits into
 HEAD.
-SUCCESSOR: NIL or the capture that gets all further output, because nobody will read this one again.
+SUCCESSOR: NIL or the capture that gets further output, because nobody will read this one again.
 LOCK: the mutex that a thread holds while it reads or writes the capture."
   (head (make-string 128) :type (simple-array character (*)))
   (head-limit 0 :type fixnum)
@@ -106,12 +106,25 @@ appended character."
             (if newline (- end newline 1) (+ (capture-column capture) (- end start))))
       end)))
 
+(defvar *thread-capture* nil
+  "The capture that the standard output of this thread was bound to last, or NIL.")
+
+(defun destination (capture)
+  "Return the capture that gets what this thread writes to CAPTURE now. It is CAPTURE as long as
+that has no successor. Otherwise it is *THREAD-CAPTURE*: a program often keeps a stream, as
+in (DEFVAR *OUT* *STANDARD-OUTPUT*), and what a later call writes to that stream is its own output."
+  (if (capture-successor capture)
+      (let ((own (or *thread-capture* capture)))
+        (or (capture-successor own) own))
+      capture))
+
 (defun keep (capture string start end)
-  "Append the characters of STRING from index START to END to CAPTURE, or to its successor if it has
-one. While CAPTURE is followed and its head is full, wait."
-  (loop for to = (if (capture-successor capture)
-                     (return (keep (capture-successor capture) string start end))
-                     (keep-part capture string start end))
+  "Append the characters of STRING from index START to END to the DESTINATION of CAPTURE. While that
+is followed and its head is full, wait."
+  (loop for into = (destination capture)
+        for to = (if (eq into capture)
+                     (keep-part capture string start end)
+                     (return (keep into string start end)))
         until (= to end)
         do (when (= to start) (sleep 0.001))
            (setf start to)))
@@ -164,7 +177,7 @@ character begins with FIRST."
   sequence)
 
 (defmethod sb-gray:stream-line-column ((stream capture-stream))
-  (capture-column (stream-capture stream)))
+  (capture-column (destination (stream-capture stream))))
 
 (defmethod sb-gray:stream-terpri ((stream capture-stream))
   (sb-gray:stream-write-char stream #\Newline)

@@ -220,13 +220,18 @@ true for the symbols of SBCL, and false for those of the program."
                     system))
 
 (defun walked (walk)
-  "Visit the objects of the program for WALK, a WALK structure. If no wanted object was found, visit
-those of SBCL too. Return two values: true if the objects of SBCL were visited, and a list of the
-threads that did not answer."
+  "Visit the objects of the program for WALK, a WALK structure: first what its variables, functions
+and classes keep, then what threads have bound, and then what is only on their stacks. A word on a
+stack can be left over from an earlier call, and tells nothing of what holds the object. If no
+wanted object was found, visit those of SBCL too. Return two values: true if the objects of SBCL
+were visited, and a list of the threads that did not answer."
   (multiple-value-bind (references silent) (thread-references)
     (reach-from-symbols walk nil)
-    (loop for (root . object) in references do (reach walk root object))
     (look-further walk)
+    (dolist (bound '(t nil))
+      (loop for (root . object) in references
+            when (eq bound (and (thread-root-symbol root) t)) do (reach walk root object))
+      (look-further walk))
     (let ((system (null (walk-hits walk))))
       (when system
         (reach-from-symbols walk t)

@@ -141,8 +141,11 @@ the last form, and NIL or a JSON object with the reason why a form could not be 
          (unreadable (map-forms (lambda (form start stream)
                                   (if (last-p stream)
                                       (setf last form)
-                                      (evaluate-reporting form (form-reader text start stream)
-                                                          #'identity)))
+                                      (let ((reader (form-reader text start stream)))
+                                        (call-noting
+                                         (lambda ()
+                                           (evaluate-reporting form reader #'identity))
+                                         :by reader))))
                                 text)))
     (values last unreadable)))
 

@@ -46,6 +46,7 @@ SB-SYS:*STDIN*, so that BODY does not use the terminal of the person."
     `(let* ((,input (ended-input))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))
+            (*thread-capture* ,capture)
             (*standard-input* ,input) (*standard-output* ,output)
             (*error-output* ,output) (*trace-output* ,output)
             (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))

@@ -13,6 +13,7 @@
   (failure (member "no-symbol")) (package string) (symbol string)
   (current string :optional
    "The session's package, if it contains the symbol and the request named no package.")
+  (names-package string :optional "The package that has this name, if there is one.")
   (near (list string) :optional "Similar names."))
 
 (define-shape no-class ()
@@ -135,11 +136,13 @@ the session's package. Without such a symbol, end the operation with an error an
               (let ((current (and (not prefix)
                                   (not package-name)
                                   (nth-value 1 (find-symbol name (session-package)))
-                                  (current-package-text))))
+                                  (current-package-text)))
+                    (other (and (not prefix) (find-package name))))
                 (fail-lookup "failure" "no-symbol" "symbol" name "package" called
                              "near"
                              (and (not current) (near-symbols name package #'names-something-p))
-                             "current" current)))
+                             "current" current
+                             "namesPackage" (and other (package-name other)))))
             (values symbol status setf package)))))))
 
 (defun named-target (text package-name &optional default)

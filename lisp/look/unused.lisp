@@ -60,7 +60,14 @@ declaration about the variable NAME does not count as data."
   (interpreted boolean :optional) (unheard boolean :optional)
   (unread (list unread-file) :optional)
   (files (list string) :optional "Source files of the code that was searched for uses.")
+  (without-entry (list string) :optional
+   "Functions that only unused functions use, or each other.")
   (rows (list unused-row) :optional))
+
+(defun external-p (name)
+  "Return true if the home package of the function NAME, a symbol or (SETF SYMBOL), exports it."
+  (let ((symbol (name-symbol name)))
+    (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))))
 
 (defun unused-row-data (index name)
   "If nothing in INDEX uses the function NAME except NAME itself, return a JSON object about NAME.
@@ -76,10 +83,40 @@ Else return NIL."
               "mentioned" (and mentioner (name-text mentioner))
               "template" (and mentioner (symbolp mentioner) (macro-function mentioner) t)
               "homes" (and (symbolp name) (macro-function name) (packages-with symbol))
-              "external" (eq :external
-                             (nth-value 1
-                                        (find-symbol (symbol-name symbol) (symbol-package symbol))))
+              "external" (external-p name)
               "documentation" (first-line (doc-text name 'function))))))
+
+;;; Functions that only unused functions use
+
+(defun other-users (index name)
+  "Return a list of the names of the users of the function NAME in INDEX, without NAME."
+  (remove name (mapcar #'name-of (users-of index name '(:calls :macroexpands :constant)))
+          :test #'equal))
+
+(defun used-anyway-p (index name users names)
+  "Return true if the function NAME with USERS, a list of names, is used whatever the others are. It
+is exported, a macro, or in the data of a function, or one of its users is not a key of NAMES, a
+hash table."
+  (or (external-p name)
+      (and (symbolp name) (or (macro-function name) (mentioner index name)) t)
+      (notevery (lambda (user) (gethash user names)) users)))
+
+(defun without-entry (index names)
+  "Return a list of those functions in NAMES, a list of names, that have users, but to which no use
+leads from a function that satisfies USED-ANYWAY-P: only unused functions use them, or each other."
+  (let ((known (make-hash-table :test 'equal)) (uses (make-hash-table :test 'equal))
+        (reached (make-hash-table :test 'equal)) (queue '()))
+    (flet ((reach (name)
+             (unless (gethash name reached)
+               (setf (gethash name reached) t)
+               (push name queue))))
+      (dolist (name names) (setf (gethash name known) t))
+      (dolist (name names)
+        (let ((users (other-users index name)))
+          (cond ((used-anyway-p index name users known) (reach name))
+                (t (dolist (user users) (push name (gethash user uses)))))))
+      (loop while queue do (mapc #'reach (gethash (pop queue) uses))))
+    (remove-if (lambda (name) (or (gethash name reached) (not (other-users index name)))) names)))
 
 (define-operation ("unused-functions" :gives (or unused-data lookup-failure))
     ((package string "The name of the package.")
@@ -94,7 +131,8 @@ Else return NIL."
     (with-index (index)
       (let ((unused (loop for name in names
                           for data = (unused-row-data index name)
-                          when data collect data)))
+                          when data collect data))
+            (without (without-entry index names)))
         (flet ((externalp (data)
                  (json-member "external" data)))
           (object "package" (package-name home)
@@ -105,6 +143,7 @@ Else return NIL."
                   "files" (if *within*
                               (loop for file being the hash-keys of *within* collect file)
                               (files-of index))
+                  "withoutEntry" (mapcar #'name-text without)
                   "rows" (page (append (remove-if-not #'externalp unused)
                                        (remove-if #'externalp unused))
                                0 10000)))))))

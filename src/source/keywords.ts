@@ -124,12 +124,18 @@ function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
   // the class.
   if (list.prefixes.at(-1) === '#s')
     return structures.has(operator?.symbolName ?? '') && part.index % 2 === 1;
-  const quoted = args.filter(({ prefixes }) => /^#?'$/.test(prefixes.at(-1) ?? ''));
-  const called = [operator?.symbolName ?? '', ...quoted.map(({ symbolName }) => symbolName)];
+  const quoted = args.map((arg) => ({ name: quotedName(arg), index: arg.index }));
+  const called = [operator?.symbolName ?? '', ...quoted.map(({ name }) => name)];
   if (called.some((name) => functions.has(name))) return true;
-  if (quoted.some(({ symbolName, index }) => classes.has(symbolName) && (part.index - index) % 2 === 1))
-    return true;
+  if (quoted.some(({ name, index }) => classes.has(name) && (part.index - index) % 2 === 1)) return true;
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
+}
+
+/** Returns the name of the symbol that FORM quotes, as 'X, #'X, (quote X) or (function X); '' when it quotes none. */
+function quotedName({ prefixes, symbolName, isList, first, elements }: Form): string {
+  if (isList && elements.length === 2 && /^(?:QUOTE|FUNCTION)$/.test(first?.symbolName ?? ''))
+    return elements[1]?.symbolName ?? '';
+  return /^#?'$/.test(prefixes.at(-1) ?? '') ? symbolName : '';
 }
 
 function takesInDefinition(definition: Definer | undefined, { functions, classes }: KeywordTakers): boolean {

@@ -107,15 +107,16 @@ export function argumentOf(form: Form): Argument {
  * determined. */
 type FitResult = string | true | undefined;
 
-/** Checks whether ARGS fit LIST. */
-export function checkFit(list: LambdaList, args: readonly Argument[]): FitResult {
+/** Checks whether ARGS fit LIST. `asWritten` says that nothing evaluates them, as in the call of a macro: there a list
+ * never stands for a keyword. */
+export function checkFit(list: LambdaList, args: readonly Argument[], asWritten = false): FitResult {
   if (args.some(({ unknown }) => unknown)) return undefined;
   const positional = list.required + list.optional;
   if (args.length < list.required) return `${counted(args.length)}, at least ${list.required} needed`;
   const open = list.rest || list.keys !== undefined;
   if (!open && args.length > positional) return `${counted(args.length)}, at most ${positional} taken`;
   const fits = innerFit(list, args);
-  return list.keys === undefined || fits !== true ? fits : keysFit(list, args.slice(positional));
+  return list.keys === undefined || fits !== true ? fits : keysFit(list, args.slice(positional), asWritten);
 }
 
 /** Checks whether ARGS of a macro call fit the nested lambda lists of the macro. */
@@ -126,19 +127,25 @@ function innerFit(
   const fits = [...inner].map(([position, list]): FitResult => {
     const given = args[position]?.list;
     if (given === undefined) return `argument ${position + 1} is no list`;
-    const fit = isProper(given) ? checkFit(list, elementsOf(given).map(argumentOf)) : undefined;
+    const fit = isProper(given) ? checkFit(list, elementsOf(given).map(argumentOf), true) : undefined;
     return typeof fit === 'string' ? `argument ${position + 1}: ${fit}` : fit;
   });
   return fits.find((fit) => typeof fit === 'string') ?? (fits.includes(undefined) ? undefined : true);
 }
 
-function keysFit({ keys = [], otherKeys }: LambdaList, args: readonly Argument[]): FitResult {
+function keysFit(
+  { keys = [], otherKeys }: LambdaList,
+  args: readonly Argument[],
+  asWritten: boolean,
+): FitResult {
   if (args.length % 2 === 1) return 'an odd number of keyword arguments';
   const given = args.filter((_, index) => index % 2 === 0);
   const known = new Set(keys);
   if (otherKeys || given.some(({ keyword }) => keyword === 'ALLOW-OTHER-KEYS')) return true;
   const strange = given.find(({ keyword }) => keyword !== undefined && !known.has(keyword));
   if (strange) return `:${strange.keyword} is not one of its keywords`;
+  if (asWritten && given.some(({ list }) => list !== undefined))
+    return 'a list stands where a keyword is needed';
   return given.every(({ keyword }) => keyword !== undefined) ? true : undefined;
 }
 

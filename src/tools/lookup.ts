@@ -31,11 +31,13 @@ function lookupText(failure: LookupFailure): string {
     case 'no-package':
       return withNear(`Package ${failure.package} not found`, failure);
     case 'no-symbol': {
-      const { symbol, package: home, current } = failure;
+      const { symbol, package: home, current, namesPackage } = failure;
       const text = withNear(`Symbol ${symbol} not found in package ${home} (status: NIL)`, failure);
-      return current === undefined
+      if (current !== undefined)
+        return `${text}\nNote: ${current}, the current package, has a symbol ${symbol}; give package: "${current}" to ask about it.`;
+      return namesPackage === undefined
         ? text
-        : `${text}\nNote: ${current}, the current package, has a symbol ${symbol}; give package: "${current}" to ask about it.`;
+        : `${text}\nNote: ${namesPackage} is a package: list_package_symbols lists its symbols, and impact_of_change the forms that name it.`;
     }
     case 'no-class':
       return `Class ${failure.class} not found\nNote: ${isNot(failure.class, failure.natures ?? [], 'class')}`;

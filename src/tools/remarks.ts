@@ -103,10 +103,18 @@ function warningText(warning: Warning, where = whereText(warning)): string {
   return `${kind}${where && ` (${where})`}: ${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
 }
 
+/** Returns what TEXT, the report of SBCL's warning, says is redefined. The classes of a method are told by their names. */
+function redefinedText(text: string): string {
+  return text
+    .replace(/^redefining /i, '')
+    .replace(/\s+/g, ' ')
+    .replace(/#<[^\s<>]*-CLASS ([^\s<>]+)>/g, '$1');
+}
+
 /** Returns the section with the redefinitions; undefined when there are none. */
 export function redefinedSection({ redefined = [] }: Remarks): string | undefined {
   if (redefined.length === 0) return undefined;
-  return `Redefined: ${redefined.map((text) => text.replace(/^redefining /i, '').replace(/\s+/g, ' ')).join('; ')}`;
+  return `Redefined: ${redefined.map(redefinedText).join('; ')}`;
 }
 
 /** Returns a note when the session got a new readtable, or when forms changed variables of the reader or the printer;

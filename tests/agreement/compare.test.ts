@@ -38,6 +38,24 @@ async function compare(args: object): Promise<string> {
 const UNDO = "(live-lisp:forget 'NAME) removes one, with its entries in lists and hash tables.";
 const PACKAGE = '(defpackage "P" (:use "CL")) (in-package "P")';
 
+test('what the forms before an observed one have defined', async () => {
+  put('e.lisp', PACKAGE, '(defun inner () 1)');
+  await load('e.lisp');
+  await session.text('observe', {
+    form: '(defvar *beside* 1) (defun beside () 1) (inner)',
+    functions: ['inner'],
+    package: 'P',
+  });
+  expect(await compare({ package: 'P' })).toBe(
+    [
+      'In the image but in no file that was loaded:',
+      '  function P::BESIDE, evaluated at TIME by (defun beside () 1)',
+      '  variable P::*BESIDE*, evaluated at TIME by (defvar *beside* 1)',
+      UNDO,
+    ].join('\n'),
+  );
+});
+
 test('what was evaluated over a file, beside it, and undone', async () => {
   put(
     'e.lisp',

@@ -84,6 +84,16 @@ describe('an object is held by', () => {
     await session.eval('(end-threads)');
   });
 
+  test('what the program keeps, also where a thread has a word of it on its stack', async () => {
+    await session.eval(
+      '(start "worker" (let ((table *cache*)) (lambda () (loop for key being the hash-keys of table) (await-end) table)))',
+    );
+    const text = await holders('(setf (gethash "k" *cache*) (visit :a))');
+    expect(text).toContain(`variable APP::*CACHE* = #<HASH-TABLE of 1>  @N\n  value of "k" = ${A}`);
+    expect(text).not.toContain('stack');
+    await session.eval('(end-threads) (clrhash *cache*)');
+  });
+
   test('an element of an array, a shared slot of a class, and a property list', async () => {
     expect(await holders('(setf (aref *rows* 1 0) (visit :a))')).toBe(
       `${ONE}variable APP::*ROWS* = #2A((NIL NIL) (#<APP::VISIT USER :A NEXT NIL> NIL))  @N\n  element 2 = ${A}`,

@@ -254,6 +254,11 @@ describe('what a load means', () => {
     await session.eval('(defun typed-in () :typed)');
     const { text } = await loadText('takes-over.lisp', '(defun typed-in () :loaded)\n');
     expect(text).toMatch(/^Loaded takes-over\.lisp\n\nRedefined: .*TYPED-IN/);
+    const method = '(defmethod taken-over ((x standard-class) y) (list x y))';
+    await session.eval(method);
+    expect((await loadText('takes-over.lisp', `${method}\n`)).text).toMatch(
+      /\nRedefined: TAKEN-OVER \((COMMON-LISP:)?STANDARD-CLASS (COMMON-LISP:)?T\) in DEFMETHOD/,
+    );
   });
 });
 

@@ -251,6 +251,9 @@ test('a macro whose parameters are lists', async () => {
   expect(await unfit('(name (value) &body body)')).toMatch(
     /^Calls that no longer fit \(2 of 2 calls\):\n.*\[argument 2 is no list\]\n.*\[1 argument, at least 2 needed\]/,
   );
+  expect(await unfit('(&key value)')).toMatch(
+    /^Calls that no longer fit \(2 of 2 calls\):\n.*\[a list stands where a keyword is needed\]\n/,
+  );
 });
 
 test('an accessor is called from a package that has it and not its class', async () => {

@@ -61,6 +61,12 @@ test('of several the possible callers are told with the name', async () => {
   );
 });
 
+test('of a name that a package has, and no symbol, that is told', async () => {
+  expect(await session.text('describe_symbol', { symbol: 'many' })).toBe(
+    'Symbol MANY not found in package CL-USER (status: NIL)\nNote: MANY is a package: list_package_symbols lists its symbols, and impact_of_change the forms that name it.',
+  );
+});
+
 test('read_definition takes them too', async () => {
   const names = ['many::helper', 'many:spare'];
   expect(await session.text('read_definition', { names })).toBe(
@@ -116,6 +122,34 @@ Note: names in the data of top-level forms do not count as uses; search_in_buffe
   expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
     'Package nowhere not found',
   );
+});
+
+test('functions that only unused ones use, or each other, are told apart', async () => {
+  await session.eval(`(defpackage :chains (:use :cl) (:export #:main))`);
+  await session.eval(
+    `(in-package :chains)
+     (defun below (x) x)
+     (defun middle (x) (below x))
+     (defun top (x) (middle x))
+     (defun ping (x) (pong x))
+     (defun pong (x) (if (plusp x) (ping (1- x)) x))
+     (defun helper (x) (list x))
+     (defun main (x) (helper x))`,
+  );
+  expect(await session.text('who_calls', { package: 'chains', unused: true })).toBe(
+    `Functions of CHAINS that nobody uses (2 of 7):
+
+Exported functions (1):
+  MAIN
+
+Internal functions (1):
+  TOP
+
+Used only by functions that nobody uses, or by each other (4): BELOW, MIDDLE, PING, PONG
+
+Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.`,
+  );
+  await session.eval('(in-package :cl-user)');
 });
 
 test('a macro is used by top-level forms of files that are loaded', async () => {

@@ -88,6 +88,15 @@ describe('output', () => {
   });
 });
 
+describe('output to a stream that an earlier call had', () => {
+  test('is that of the call that writes it, with its lines begun anew', async () => {
+    await answer('(defvar *kept* *standard-output*)');
+    expect(await answer('(progn (format *kept* "~&one") (format *kept* "~&two") 1)')).toEqual(
+      good('1\n\nOutput:\none\ntwo'),
+    );
+  });
+});
+
 describe('output of others', () => {
   const THREAD =
     '(nth-value 0 (sb-thread:join-thread (sb-thread:make-thread (lambda () FORM)) :default :ended))';

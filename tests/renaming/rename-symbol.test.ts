@@ -162,7 +162,9 @@ test('a load that fails leaves the old definitions', async () => {
   at.put('code.lisp', `${CODE}\n(error "no")\n`);
   const answer = await rename('shop:total', 'sum-of');
   expect(answer).toContain('The load of code.lisp was left early.');
-  expect(answer).toContain('The files are written, but the image keeps what it had under the old name.');
+  expect(answer).toContain(
+    '\nNone of these files was loaded to its end. The files are written, but the image keeps what it had under the old name.\n',
+  );
   expect(await value("(fboundp 'shop::total)")).not.toBe('NIL');
 });
 

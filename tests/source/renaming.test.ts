@@ -227,6 +227,11 @@ test.each<[string, string, string, How?]>([
     "(defclass thing () ((twist :initarg :twist)) (:default-initargs :twist 1 :a :frob)) (make-instance 'thing :a 1 :twist :frob) (change-class x 'thing :twist 2) (apply #'make-instance 'thing :twist 2 x)",
   ],
   [
+    'of classes and functions that are quoted without the apostrophe',
+    '(defclass thing () ((frob :initarg :frob))) (defun f (&key frob) frob) (make-instance (quote thing) :frob 2) (apply (function f) :frob 2 x) (apply (quote g) :frob 2 x)',
+    '(defclass thing () ((twist :initarg :twist))) (defun f (&key twist) twist) (make-instance (quote thing) :twist 2) (apply (function f) :twist 2 x) (apply (quote g) :frob 2 x)',
+  ],
+  [
     'of classes whose slot has another name than its accessor',
     "(defclass thing () ((default :initarg :b) (%frob :accessor frob :initarg :frob))) (make-instance 'thing :frob 2)",
     "(defclass thing () ((default :initarg :b) (%frob :accessor twist :initarg :twist))) (make-instance 'thing :twist 2)",

@@ -348,6 +348,8 @@ export interface NoSymbol {
   symbol: string;
   /** The session's package, if it contains the symbol and the request named no package. */
   current?: string;
+  /** The package that has this name, if there is one. */
+  namesPackage?: string;
   /** Similar names. */
   near?: string[];
 }
@@ -684,6 +686,8 @@ export interface UnusedData {
   unread?: UnreadFile[];
   /** Source files of the code that was searched for uses. */
   files?: string[];
+  /** Functions that only unused functions use, or each other. */
+  withoutEntry?: string[];
   rows?: UnusedRow[];
 }
 

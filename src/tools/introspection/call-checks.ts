@@ -3,7 +3,7 @@
 
 import type { Caller, Place, WhoCallsData } from '../../image/wire/operations.ts';
 import { type Callee, type CallMention, callMentionsIn } from '../../source/calls.ts';
-import { checkFit, type LambdaList } from '../../source/lambda-list.ts';
+import { type Argument, checkFit, type LambdaList } from '../../source/lambda-list.ts';
 import { hasParts } from '../../source/parts.ts';
 import type { Places } from '../places.ts';
 import { holderAt, outsideUser } from './outside.ts';
@@ -225,7 +225,7 @@ class Checks {
     const form = `${file} ${top}`;
     this.#callers.set(form, (this.#callers.get(form) ?? new Set()).add(caller));
     const row = { caller, ...this.#places.siteAt(file, start) };
-    const fits = args === undefined || this.#list === undefined || checkFit(this.#list, args);
+    const fits = args === undefined || this.#list === undefined || this.#fit(this.#list, args);
     if (args === undefined) this.#unknown(row, how ?? 'not a call');
     else if (fits === undefined) this.#unknown(row, 'its arguments are computed');
     else if (fits !== true && candidateCount !== undefined)
@@ -249,9 +249,13 @@ class Checks {
     }
     const row = { caller, ...this.#places.siteAt(file, start) };
     if (how) this.#unknown(row, how);
-    const fits = args && this.#list && checkFit(this.#list, args);
+    const fits = args && this.#list && this.#fit(this.#list, args);
     if (typeof fits === 'string') this.#report(this.#result.perhaps, { ...row, why: fits });
     if (args !== undefined && this.#list === undefined) this.#report(this.#result.perhaps, row);
+  }
+
+  #fit(list: LambdaList, args: readonly Argument[]) {
+    return checkFit(list, args, this.#callee.macro === true);
   }
 
   #holder(file: string, { top, start }: CallMention): string {

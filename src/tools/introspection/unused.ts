@@ -51,6 +51,9 @@ function headerOf({ external, macro }: UnusedRow): string {
   return `${external ? 'Exported' : 'Internal'} ${macro ? 'macros' : 'functions'}`;
 }
 
+/** How many of the functions that only unused ones use are named. */
+const WITHOUT_ENTRY_LIMIT = 30;
+
 interface ShownUnused extends Omit<UnusedData, 'files'> {
   total: number;
 }
@@ -60,11 +63,15 @@ function unusedText(
   { offset, within, counts }: { offset: number; within?: string; counts: ReadonlyMap<string, number> },
   places: Places,
 ): string {
-  const { total, functions, rows = [] } = found;
+  const { total, functions, rows = [], withoutEntry = [] } = found;
   const whom = within === undefined ? '' : ` in ${within}`;
   const head = `Functions of ${found.package} that nobody${whom} uses (${total} of ${functions})`;
   const lines = fittingRows(rows.map((row) => rowText(row, found.package)));
   const page = { offset, shown: lines.length, total };
+  const inHome = (names: readonly string[]) => {
+    const texts = names.slice(0, WITHOUT_ENTRY_LIMIT).map((name) => shortName(name, found.package));
+    return [...texts, ...(names.length > texts.length ? ['...'] : [])].join(', ');
+  };
   return joinSections([
     lines.length === 0 ? `${head}.` : `${head}:`,
     ...[...groupBy(rows.slice(0, lines.length), headerOf)].map(([header, group], index, { length }) => {
@@ -72,6 +79,8 @@ function unusedText(
       const more = index === length - 1 && hasMore(page);
       return `${header} (${counts.get(header)}):\n${listText(texts, more)}`;
     }),
+    withoutEntry.length > 0 &&
+      `Used only by functions that nobody uses, or by each other (${withoutEntry.length}): ${inHome(withoutEntry)}`,
     [
       lines.length > 0 &&
         'Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.',
@@ -83,12 +92,18 @@ function unusedText(
   ]);
 }
 
+/** Returns NAME without its package if that is HOME. */
+function shortName(name: string, home: string): string {
+  return name.startsWith(`${home}::`) ? name.slice(home.length + 2) : name;
+}
+
 /** Renders a row. Its names leave out the package HOME, because the headline names it. */
 function rowText({ name, self, mentioned, template, documentation }: UnusedRow, home: string): string {
-  const short = (text: string) => (text.startsWith(`${home}::`) ? text.slice(home.length + 2) : text);
   const marks = [
     ...(self ? ['calls itself'] : []),
-    ...(mentioned ? [`named in ${template ? 'the expansion' : 'data'} of ${short(mentioned)}`] : []),
+    ...(mentioned
+      ? [`named in ${template ? 'the expansion' : 'data'} of ${shortName(mentioned, home)}`]
+      : []),
   ].join(', ');
-  return [short(name), marks && `(${marks})`, documentation].filter(Boolean).join('  ');
+  return [shortName(name, home), marks && `(${marks})`, documentation].filter(Boolean).join('  ');
 }

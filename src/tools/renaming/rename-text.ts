@@ -99,7 +99,9 @@ export function followedText(followed: Followed, places: Places): string | undef
   return joinSections([
     [
       loaded.length === 0
-        ? 'The image has loaded none of these files.'
+        ? failed
+          ? 'None of these files was loaded to its end.'
+          : 'The image has loaded none of these files.'
         : `Loaded again: ${counted(loaded.length, 'file')}.`,
       gone.length > 0 && `Removed: ${itemsText(gone, goneTotal)}.`,
       ...left.map((item) => leftText(item, places)),
