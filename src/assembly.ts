@@ -29,6 +29,7 @@ import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/standing.ts';
 import type { Result } from './kernel/tool.ts';
+import { complain } from './output.ts';
 import { homeFolder, isInside, isTooWide, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { Observations } from './records/observations.ts';
@@ -135,6 +136,7 @@ export function assembleParts(
     // Answers are rendered synchronously, so the files that REPLY names must be read before.
     onReply: (reply) => toolDependencies.places.prepareFor(reply),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
+    onFailure: complain,
     tools: imageTools(registry, holds, () => toolDependencies, oneOfSeveral !== undefined),
   };
   const forbids = (real: string) => workspace.forbids(real);

@@ -25,7 +25,9 @@ import { JournalFiles } from './records/journal-files.ts';
 import { PACKAGE_FOLDER, sandboxOf } from './sandboxing.ts';
 
 /** The options by which an image is connected to the rest of the server. */
-export type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
+export type Connections = Required<
+  Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'onFailure' | 'tools'>
+> &
   Pick<SbclOptions, 'times' | 'series'>;
 
 /** The parts that images are made of, besides a configuration. */

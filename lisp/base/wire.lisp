@@ -109,6 +109,11 @@ and only the reader thread can receive it."
           (sb-thread:with-mutex ((channel-lock channel)) (write-frame buffer channel)))
       (send-left-frames channel))))
 
+(defun sending-p ()
+  "Return true if this thread is writing a frame to *CHANNEL*. The server may then have got a part
+of it."
+  (sb-thread:holding-mutex-p (channel-lock *channel*)))
+
 (defconstant +unread-output+ #x5411
   "The number of SIOCOUTQ on Linux, the ioctl for the number of sent octets that are not read yet.")
 

@@ -192,6 +192,8 @@ and without user code."
         (set-pprint-dispatch '(or string bit-vector) #'print-long -100 table)
         (setf **local-printers** table))))
 
+(setf **frame-printers** #'local-printers)
+
 (defmacro printing-locals (&body body)
   "Evaluate BODY with printer settings that print a value on one line and without user code."
   `(let ((printers (local-printers)))

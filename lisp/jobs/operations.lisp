@@ -139,6 +139,18 @@ handling of errors."
         (*debug-level* (gethash "debugLevel" arguments)))
     (call-operation operation arguments)))
 
+(defun perform-inline (id operation arguments)
+  "Call OPERATION, an OPERATION structure, in this thread with ARGUMENTS, a hash table from a
+message, and answer the request with the id ID. If that fails, answer by SEND-FAILURE."
+  (block nil
+    (handler-bind ((error (lambda (failure)
+                            (report-failure (format nil "The agent failed in its operation ~A"
+                                                    (operation-name operation))
+                                            failure)
+                            (send-failure id nil failure)
+                            (return))))
+      (send-frame (answer-frame id (call-operation operation arguments))))))
+
 (defun perform (message)
   "Perform MESSAGE, a hash table, a request of the server: call its operation in this thread if the
 operation is inline, else in a job. If that is impossible, answer with a fault."
@@ -150,8 +162,7 @@ operation is inline, else in a job. If that is impossible, answer with a fault."
                (error "There is no operation ~A." (gethash "op" message)))
               ((wrong-argument operation arguments)
                (error "~A" (wrong-argument operation arguments)))
-              ((operation-inline operation)
-               (send (make-json-object (list* "id" id (call-operation operation arguments)))))
+              ((operation-inline operation) (perform-inline id operation arguments))
               (t
                ;; A starter that gives the request to a job that runs already reads "follow" from
                ;; ARGUMENTS.

@@ -183,6 +183,7 @@ so the image is lost."
           do (when (and thread (not (job-answered job)))
                (if (sb-thread:thread-alive-p thread)
                    (when (thread-vanished-p thread)
-                     (error
-                      "The thread of a call was ended without being unwound, as by pthread_exit."))
+                     (error 'lost-thread
+                            :format-control "The thread of a call was ended without being unwound, ~
+                                             as by pthread_exit."))
                    (end-if-dead job))))))

@@ -66,21 +66,97 @@ error of the session, and print a message about it."
                            (lambda () (report-text 1000 condition)))))
   (leave-thread))
 
-(defun fail-job (job condition)
-  "Answer the request of JOB with a fault, and end its thread. CONDITION was signalled in the
-agent's own code, so the agent is broken, and the server replaces the image."
-  (unless (shiftf (job-answered job) t)
-    (let ((*channel* (job-channel job)))
-      (send (object "id" (job-id job) "fault" (report-text 500 condition)))))
-  (sb-thread:abort-thread))
+;;; Failures of the agent
 
-;;; The debugger hook
+(define-condition lost-thread (simple-error) ()
+  (:documentation
+   "The error of a thread that has ended without being unwound. The garbage collector waits for such
+a thread forever."))
+
+(sb-ext:defglobal **frame-printers** (constantly **pretty-printers**)
+  "A function without parameters that returns the pprint dispatch table for the arguments of frames.
+It runs no user code.")
 
 (defun damage-p (condition)
   "Return true if CONDITION is an error that a function or variable of the agent is undefined or
 unbound. Evaluated code has then removed it."
   (and (typep condition 'cell-error)
        (agent-name-p (part-of-condition #'cell-error-name condition))))
+
+(defparameter *failure-frames* 100
+  "The largest number of frames in the report of a failure of the agent.")
+
+(defun frame-lines ()
+  "Return a list of texts for the newest frames of this thread, also those of SBCL and of the agent,
+with their arguments. Print them without running user code."
+  (loop for frame = (top-frame) then (frame-below frame)
+        repeat *failure-frames*
+        while frame
+        collect (on-one-line
+                 (printing-plainly
+                   (let ((*print-pprint-dispatch* (funcall **frame-printers**)) (*print-pretty* t)
+                         (*print-right-margin* most-positive-fixnum))
+                     (print-safely 300 (frame-call frame)))))))
+
+(defun report-failure (what condition)
+  "Send the server a report about CONDITION, which was signalled in the agent's own code, with the
+frames of this thread. WHAT is a text that says what the agent was doing. The server writes the
+report to its log. Do nothing if the report cannot be made: the agent may be damaged."
+  (unless-broken
+   nil
+   (lambda ()
+     (send (object "failure"
+                   (format nil "~A: ~A~%~A~%~{  ~A~%~}" what (class-text (class-of condition))
+                           (report-text 4000 condition) (frame-lines)))))))
+
+(defun fatal-p (condition)
+  "Return true if the image is perhaps unusable after CONDITION, which was signalled in the agent's
+own code: a function or variable of the agent is gone, memory is exhausted or damaged, or this
+thread was sending a message, which the server may have got in part."
+  (or (damage-p condition)
+      (typep condition '(or storage-condition sb-sys:memory-fault-error lost-thread))
+      (sending-p)))
+
+(defun failure-text (begun condition)
+  "Return the text of the answer to a request in which the agent failed by CONDITION. BEGUN is true
+if the work for the request had begun."
+  (format nil
+          "live-lisp failed ~:[before the call began, so nothing was done~;after the call had ~
+           run, so its result is lost, but not what it did~] (~A). The image is kept. ~
+           ~:[Call again~;See what the call did before you repeat it~]; what the server wrote to ~
+           its standard error has the details for a bug report."
+          begun
+          (string-right-trim "." (report-text 500 condition))
+          begun))
+
+(defun send-failure (id begun condition)
+  "Answer the request with the id ID, in which the agent's own code has signalled CONDITION. BEGUN
+is true if the work for the request had begun. If CONDITION is FATAL-P, answer with a fault: the
+server then replaces the image."
+  (send (if (fatal-p condition)
+            (object "id" id "fault" (report-text 500 condition))
+            (object "id" id
+                    "condition" (object "type" (class-text (class-of condition))
+                                        "text" (failure-text begun condition))))))
+
+(defun fail-job (job condition)
+  "Answer the request of JOB by SEND-FAILURE, and end its thread. CONDITION was signalled in the
+agent's own code."
+  (unless (shiftf (job-answered job) t)
+    (let ((*channel* (job-channel job)) (sent nil))
+      (unwind-protect
+           (unless (damage-p condition)
+             (report-failure (format nil "The agent failed ~:[before~;after~] the work of its ~
+                                          operation ~A"
+                                     (job-begun job) (job-operation job))
+                             condition)
+             (send-failure (job-id job) (job-begun job) condition)
+             (setf sent t))
+        ;; A damaged agent can do no more than this.
+        (unless sent (send (object "id" (job-id job) "fault" (report-text 500 condition)))))))
+  (leave-thread))
+
+;;; The debugger hook
 
 (defun job-to-begin ()
   "Return the job for which this thread was made, if the function of the job has not been called

@@ -315,7 +315,7 @@ return NIL."
 (defun note-operator (form)
   "Record in *EFFECTS* the effects of FORM, which was evaluated, that its operator shows and that no
 hook notices."
-  (when (consp form)
+  (when (and (consp form) (proper-length form))
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))
                         (car (second form))
                         (car form))))

@@ -182,14 +182,17 @@ modified."
 (defun sets-reader-p (form)
   "Return true if FORM sets the syntax of a character in the current readtable and has no other
 effect."
-  (let ((most (and (consp form) (cdr (assoc (first form) *reader-settings*)))))
+  (let ((most (and (consp form)
+                   (proper-length form)
+                   (cdr (assoc (first form) *reader-settings*)))))
     (and most
          (<= (length (rest form)) most)
-         (every (lambda (argument)
-                  ;; A LAMBDA expression is a macro form that expands into a FUNCTION form.
-                  (let ((form (macroexpand argument)))
-                    (or (typep form '(cons (eql function))) (without-effect-p form))))
-                (rest form)))))
+         (nil-if-program-fails
+           (every (lambda (argument)
+                    ;; A LAMBDA expression is a macro form that expands into a FUNCTION form.
+                    (let ((form (macroexpand argument)))
+                      (or (typep form '(cons (eql function))) (without-effect-p form))))
+                  (rest form))))))
 
 (defun enter (package)
   "Set *PACKAGE* to a new copy of PACKAGE, and delete the previous copy."
@@ -247,6 +250,7 @@ it that is marked as DOUBTFUL."
 without side effects, and passes them no function to call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
+        ((not (proper-length form)) nil)
         ((eq (first form) 'quote) (consp (second form)))
         (t (let ((info (and (symbolp (first form))
                             (eq (symbol-package (first form)) (find-package "COMMON-LISP"))

@@ -88,8 +88,9 @@ calls NAME, and :MENTION if TOP-FORM has NAME in its data or as a variable."
 ;;; Evaluated forms that are not from a file
 
 (defun definer-head-p (form)
-  "Return true if FORM may be a definition: it calls a macro with a name as first argument."
-  (let ((operator (first form)) (name (and (consp (rest form)) (second form))))
+  "Return true if FORM may be a definition: it calls a macro with a name as first argument. A form
+that is a dotted or circular list is none."
+  (let ((operator (first form)) (name (and (proper-length form) (second form))))
     (and name
          (symbolp operator)
          (or (stringp name) (and (plain-name-p name) (not (keywordp name))))
@@ -118,10 +119,13 @@ such parts here."
      (append (when (load-time-forms form) '("load-time value"))
              (when (specializer-forms form) '("specializer"))))
     ((defclass define-condition)
-     (append (when (some (lambda (slot) (and (consp slot) (member :initform (rest slot))))
-                         (fourth form))
+     (append (when (find-if (lambda (slot)
+                              (and (consp slot) (proper-length slot) (member :initform (rest slot))))
+                            (and (proper-length (fourth form)) (fourth form)))
                '("slot initform"))
-             (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
+             (when (find-if (lambda (option) (typep option '(cons (eql :default-initargs))))
+                            (nthcdr 4 form))
+               '("default initarg"))))))
 
 (defun part-run (form)
   "Return the only string from PARTS-RUN for FORM, a definition. If there are several, return the

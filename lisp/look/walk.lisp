@@ -42,12 +42,16 @@ where the macro is used."
 
 (defun method-head (form)
   "Return a list of two lists for FORM, a DEFMETHOD: its qualifiers, and the specializers of its
-required parameters, with NIL for a parameter without a specializer."
-  (let ((start (position-if #'listp (cddr form))))
+required parameters, with NIL for a parameter without a specializer. The second list is empty if
+FORM has no lambda list, or one that SBCL would refuse."
+  (let* ((start (position-if #'listp (cddr form))) (arglist (and start (nth start (cddr form)))))
     (list (subseq (cddr form) 0 start)
-          (loop for parameter in (nth start (cddr form))
-                until (member parameter lambda-list-keywords)
-                collect (and (consp parameter) (second parameter))))))
+          (and (proper-length arglist)
+               (loop for parameter in arglist
+                     until (member parameter lambda-list-keywords)
+                     collect (and (consp parameter)
+                                  (proper-length parameter)
+                                  (second parameter)))))))
 
 (defun specializer-forms (form)
   "Return a list of the forms X in the EQL specializers (EQL X) of FORM, a DEFMETHOD."
@@ -138,11 +142,14 @@ FORM."
 (defun parts-of-form (form)
   "Return a list of the forms that SBCL compiles separately for FORM, a top-level form: the forms in
 a PROGN, an EVAL-WHEN or a macro expansion. The walk processes each of these forms by itself, so
-that a failure in one does not hide the uses in another."
-  (let ((head (and (consp form) (first form))))
+that a failure in one does not hide the uses in another. Do not take a dotted or circular list
+apart."
+  (let ((head (and (consp form) (proper-length form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))
-      (eval-when (and (loads-p (second form)) (mapcan #'parts-of-form (cddr form))))
+      (eval-when (and (proper-length (second form))
+                      (loads-p (second form))
+                      (mapcan #'parts-of-form (cddr form))))
       (t (if (and head
                   (symbolp head)
                   (macro-function head)

@@ -48,3 +48,62 @@
 ")
   ("COMMON-LISP-USER" "LIVE-LISP-TESTS" "LIVE-LISP.JOBS" "LIVE-LISP-TESTS" "COMMON-LISP-USER"
    "COMMON-LISP-USER"))
+
+;;; Forms with commas, as within a backquote, and other parts that no form can be evaluated with
+
+(defparameter *odd-parts*
+  (let ((comma (second (second '`(a ,b)))) (splice (second (second '`(a ,@(mapcar #'b c))))))
+    (list comma splice `(,comma) `(a . ,splice) `(,splice . d) '`(a . ,b) '``(a ,,@(mapcar #'b c))
+          '(a . b) '((a) . b) 5 "s" nil 'point '(a) '(:default-initargs . b) '((a b))))
+  "Objects to put where a form has a name, a list or a form.")
+
+(defparameter *operators*
+  '(progn eval-when defun defmacro defmethod defclass define-condition defvar defstruct let lambda
+    function quote if setq locally macrolet flet declaim load-time-value set-macro-character
+    sb-ext:unlock-package in-package entering list)
+  "The operators of the forms with *ODD-PARTS*.")
+
+(defun odd-forms ()
+  "Return a list of forms: for each operator, each odd part in each place, and as the end of the
+list."
+  (loop for operator in *operators*
+        append (loop for part in *odd-parts*
+                     append (list (list operator part)
+                                  (list operator 'point part)
+                                  (list operator 'point '() part '(a))
+                                  (list operator 'point part part part)
+                                  (list operator '(:execute) part)
+                                  (list* operator 'point part)
+                                  (list* operator part)))))
+
+(defun failures (function)
+  "Call FUNCTION with each of the ODD-FORMS. Return a list of the forms and errors for which it
+fails."
+  (let ((*error-output* (make-broadcast-stream)))
+    (loop for form in (remove-if-not #'consp (odd-forms))
+          for problem = (handler-case (progn (funcall function form) nil)
+                          (error (condition) condition))
+          when problem collect (list form (type-of problem)))))
+
+(defmacro survives (name (form) &body body)
+  "Define a test with NAME that BODY fails for none of the ODD-FORMS, to which it binds FORM."
+  `(deftest ,name (failures (lambda (,form) ,@body)) nil))
+
+(survives odd-forms-walked (form)
+  (live-lisp.look::uses-of-parts (live-lisp.look::parts-of-form form)))
+(survives odd-forms-noted (form)
+  (when (live-lisp.look::definer-head-p form)
+    (live-lisp.look::part-run form)
+    (live-lisp.look::read-definer (live-lisp.look::note-definer form))))
+(survives odd-forms-of-files (form)
+  (live-lisp.look::sets-reader-p form)
+  (live-lisp.look::without-effect-p form))
+(survives odd-forms-numbered (form)
+  (live-lisp.jobs::read-spans (vector) (live-lisp.jobs::form-numbers form 0)))
+(survives odd-forms-printed (form)
+  (live-lisp.look:plain-text 200 form)
+  (live-lisp.look::arglist-text form))
+(survives odd-forms-warned-of (form)
+  (live-lisp.jobs::function-called form)
+  (live-lisp.jobs::whole-definition-p form (list form))
+  (live-lisp.jobs::definition-text (list form)))

@@ -36,6 +36,8 @@ export interface AttachedOptions {
   /** Folders that ASDF also searches while a call runs, with all their subfolders. */
   trees?: readonly string[];
   callTool?: Upcalls['callTool'];
+  /** Called with the details of an error in the code of the agent. */
+  onFailure?: Upcalls['failed'];
   tools?: ImageTools;
   /** Called with each reply before the caller gets it. */
   onReply?: CallHost['onReply'];
@@ -222,9 +224,10 @@ export class AttachedImage implements Image {
   }
 
   #newPeer(served: Served): AttachedPeer {
-    const { callTool, tools, connect = ({ socket }) => socketConnection(socket) } = this.#options;
+    const { callTool, onFailure, tools, connect = ({ socket }) => socketConnection(socket) } = this.#options;
     const peer = new AttachedPeer(connect(served), {
       ...(callTool && { callTool }),
+      ...(onFailure && { failed: onFailure }),
       ...(tools && {
         registerTool: (definition, registration) => tools.register(definition, false, registration),
       }),

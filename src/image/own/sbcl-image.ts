@@ -34,6 +34,8 @@ export interface SbclOptions extends StartOptions {
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
   /** Calls a tool for code in the image. Absent when code can call no tools. */
   callTool?: Upcalls['callTool'];
+  /** Called with the details of an error in the code of the agent. */
+  onFailure?: Upcalls['failed'];
   /** Exchanges tools with the image. If absent, code in an image can call only tools that are defined in the same
    * image. */
   tools?: ImageTools;
@@ -70,6 +72,7 @@ export class SbclImage implements Image, RestartableImage {
     const callbacks: LifetimeCallbacks = {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
+        ...(options.onFailure && { failed: options.onFailure }),
         registerTool: (definition, registration) => this.#register(child, definition, registration),
         report: (report) => this.#recovery.handleJobReport(report, this.#lifetime.isPrepared(child)),
       }),

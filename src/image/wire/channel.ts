@@ -28,6 +28,10 @@ const MAX_PARTS = 50_000;
 /** Maximum number of characters, as JSON, of the partial results of all requests together. */
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 
+/** Maximum number of reports on failures of an agent, and of characters of each, that the server writes to its log. */
+const MAX_FAILURES = 20;
+const MAX_FAILURE_CHARACTERS = 64_000;
+
 /** When a chunk contains more messages than this, reading is paused once, so that other work can run. */
 const MANY_MESSAGES = 32;
 
@@ -52,6 +56,7 @@ export class Channel {
   readonly #parts = new Map<number, TestPart[]>();
   #partsCharacters = 0;
   #features: ReadonlySet<string> = new Set();
+  #failures = 0;
   #nextId: number;
   #closeReason: string | undefined;
 
@@ -182,6 +187,9 @@ export class Channel {
       case 'fault':
         this.#callbacks.broken(`its agent failed: ${message.fault.slice(0, 500).replace(/\.$/, '')}`);
         break;
+      case 'failure':
+        this.#reportFailure(message.report);
+        break;
       case 'features':
         this.#features = new Set(message.features);
         break;
@@ -194,6 +202,11 @@ export class Channel {
       default:
         this.#codeCalls.handle(message);
     }
+  }
+
+  #reportFailure(report: string): void {
+    this.#failures += 1;
+    if (this.#failures <= MAX_FAILURES) this.#upcalls.failed?.(report.slice(0, MAX_FAILURE_CHARACTERS));
   }
 
   #greeted(hello: Hello): void {

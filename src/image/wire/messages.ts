@@ -86,6 +86,8 @@ export type AgentMessage =
   | Upcall
   /** A mistake in the server or in the agent. */
   | { kind: 'fault'; fault: string }
+  /** The details of an error in the agent's own code, for the log of the server. */
+  | { kind: 'failure'; report: string }
   | { kind: 'features'; features: string[] }
   /** A part of the answer to the request `id`, which is sent before the answer. */
   | { kind: 'part'; id: number; part: unknown }
@@ -96,6 +98,7 @@ export function readMessage(message: Message): AgentMessage {
   const id = numberOf(message['id']);
   if ('hello' in message) return readHello(message);
   if ('fault' in message) return { kind: 'fault', fault: textOf(message['fault']) };
+  if ('failure' in message) return { kind: 'failure', report: textOf(message['failure']) };
   if ('written' in message) return { kind: 'written', id, output: readOutput(message['written']) };
   if (message['exiting'] === true) return { kind: 'exiting', id, output: readOutput(message['output']) };
   if ('stopped' in message) return { kind: 'stopped' };

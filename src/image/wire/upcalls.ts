@@ -26,6 +26,8 @@ export interface Upcalls {
   registerTool?: (definition: unknown, registration: unknown) => string;
   /** Called with a report about a job: how a form changed the image, or which form a replay has reached. */
   report?: (report: JobReport) => void;
+  /** Called with the details of an error in the agent's own code: what it did, the error and its frames. */
+  failed?: (report: string) => void;
 }
 
 /** Maximum depth of tool calls that call tools. It stops endless recursion. */

@@ -1,0 +1,52 @@
+// An error in the agent's own code, before or after the work of a call: the answer says so, the image is kept, and the
+// server's log has the error with its frames.
+
+import { expect, test } from 'vitest';
+import { bad, good } from '../harness.ts';
+import { until } from '../server/processes.ts';
+import { sharedSession } from '../shared.ts';
+
+const session = sharedSession({ args: ['--replay', 'off'] });
+const evaluated = (form: string) => session.call('eval_form', { form });
+
+const DETAILS = 'what the server wrote to its standard error has the details for a bug report.';
+const NOT_BEGUN = (why: string) =>
+  `live-lisp failed before the call began, so nothing was done (${why}). The image is kept. Call again; ${DETAILS}`;
+
+test('after a call: what it did is kept, and the frames are in the log', async () => {
+  expect(
+    await evaluated('(progn (defvar *kept* 1) (setf (live-lisp.jobs::job-output live-lisp.jobs::*job*) 42))'),
+  ).toEqual(
+    bad(`Error: live-lisp failed after the call had run, so its result is lost, but not what it did (The value 42 is not of type LIVE-LISP.BASE::CAPTURE). The image is kept. See what the call did before you repeat it; ${DETAILS}
+Type: COMMON-LISP::TYPE-ERROR`),
+  );
+  expect(await evaluated('*kept*')).toEqual(good('1'));
+  await until('the log has the report', 60_000, async () => session.stderr.includes('::RUN-HERE'));
+  expect(session.stderr).toMatch(
+    /^live-lisp: The agent failed after the work of its operation evaluate: COMMON-LISP::TYPE-ERROR\nThe value 42 is not of type LIVE-LISP\.BASE::CAPTURE.*\n(?: {2}\(.*\n)*? {2}\(LIVE-LISP\.JOBS::ANSWER /m,
+  );
+});
+
+test('before a call: nothing was done', async () => {
+  await evaluated(
+    `(push (lambda () (pop live-lisp.jobs::**before-jobs**) (error "Not ~S." '(a . #.(sb-int:unquote 'b 2))))
+           live-lisp.jobs::**before-jobs**)`,
+  );
+  expect(await evaluated('(setf *kept* 2)')).toEqual(
+    bad(`Error: ${NOT_BEGUN('Not (A . ,@B)')}
+Type: COMMON-LISP::SIMPLE-ERROR`),
+  );
+  expect(await evaluated('*kept*')).toEqual(good('1'));
+});
+
+test('in the thread that reads requests', async () => {
+  await evaluated('(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) 42)');
+  const { text, isError } = await session.call('get_last_error', {});
+  expect({ text, isError }).toEqual({
+    text: `Error: The lookup failed, because code of the image signalled COMMON-LISP::TYPE-ERROR: ${NOT_BEGUN('The value 42 is not of type SEQUENCE')}`,
+    isError: true,
+  });
+  await evaluated("(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) '())");
+  expect(await evaluated('*kept*')).toEqual(good('1'));
+  expect(session.stderr).toContain('live-lisp: The agent failed in its operation last-error: ');
+});
