@@ -92,6 +92,24 @@ describe('cancelling', () => {
     );
   });
 
+  // A macro that never ends holds up SBCL in the compilation of the form around it.
+  test.each([
+    ['(write-string "half of it")', 'It had written:\nhalf of it'],
+    ['(format t "half of it~%")', 'It had written:\nhalf of it'],
+    ['nil', 'It had written nothing.'],
+  ])('the notice does not tell that SBCL compiled, after %s', async (writing, told) => {
+    await session.eval('(defmacro endless () (setf *begun* t) (loop))');
+    await cancelOnceBegun(session, `(progn ${writing} (let () (endless)))`);
+    const [notice = ''] = await noticesOf(session);
+    expect(notice.slice(notice.indexOf('It had'))).toBe(told);
+  });
+
+  test('an answer does not tell that SBCL compiled when the call was interrupted', async () => {
+    await session.eval('(defmacro endless () (loop))');
+    const form = '(progn (write-string "half of it") (let () (endless)))';
+    expect(await session.eval(form, { timeout: 1 })).toMatch(/\n\nOutput:\nhalf of it$/);
+  });
+
   test('what was done before it is kept: definitions, package, and the forms before', async () => {
     await cancelOnceBegun(
       session,
