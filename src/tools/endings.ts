@@ -154,6 +154,19 @@ function moreText(more: number | undefined, what: string): string {
  * repeat them. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
+/** Matches SBCL's report that a compilation was left before its end. Only the end of a call leaves one, and the answer
+ * tells that end: by an interruption, for example, while SBCL compiled a form. */
+const UNIT_ABORTED =
+  /(?:; ?\n)?; compilation unit aborted\n(?:; {3}(?:caught|printed) \d+ [\w -]+(?:\n|$))*/g;
+
+/** Returns OUTPUT, what a call has written, as a text without SBCL's reports that the answer makes superfluous; '' when
+ * there is no output. */
+export function writtenText(output: Output | undefined): string {
+  if (output === undefined) return '';
+  const text = wholeText(output).replace(COMPILER_CHATTER, '').replace(UNIT_ABORTED, '');
+  return text.replace(/^\n+/, '').trimEnd();
+}
+
 /** Stands for the value of a form where the output of the form ends with this value. */
 const VALUE_AGAIN = '[... the value as above ...]';
 
@@ -171,9 +184,7 @@ export function outputSection(
   limit?: number,
   value?: string,
 ): string | undefined {
-  if (output === undefined) return undefined;
-  const whole = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
-  const text = withoutValue(whole, value);
+  const text = withoutValue(writtenText(output), value);
   return text === '' ? undefined : `Output:\n${boundText(withShallowIndent(foldedLines(text)), limit)}`;
 }
 

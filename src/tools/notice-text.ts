@@ -5,7 +5,7 @@ import { type Ending, wholeText } from '../image/wire/endings.ts';
 import type { Lacking } from '../image/wire/messages.ts';
 import type { Output } from '../image/wire/operations.ts';
 import { type Served, servedName } from '../image/wire/served.ts';
-import { foldedLines, secondsText } from './endings.ts';
+import { foldedLines, secondsText, writtenText } from './endings.ts';
 import { lossText } from './loss-text.ts';
 import { newestCall } from './stack.ts';
 
@@ -82,11 +82,13 @@ function cancelledText(ending: Ending, afterMs: number, output: Output | undefin
   const how = stopped ? 'was interrupted' : 'had ended before it could be interrupted,';
   const at = stopped ? newestCall(ending) : undefined;
   const where = at === undefined ? '' : ` It was at ${at}.`;
-  const wrote = output ? ` It had written:\n${foldedLines(wholeText(output))}` : ' It had written nothing.';
+  const text = writtenText(output);
+  const wrote = text === '' ? ' It had written nothing.' : ` It had written:\n${foldedLines(text)}`;
   return `A call that the client cancelled ${how} after ${secondsText(afterMs)}.${where}${wrote}`;
 }
 
 function startFileText(file: string, ending: Ending, output: Output | undefined): string {
   const why = ending.kind === 'condition' ? ending.condition.text : ending.kind;
-  return `The start file ${file} was not loaded to its end: ${why}${output ? `\n${foldedLines(wholeText(output))}` : ''}`;
+  const text = writtenText(output);
+  return `The start file ${file} was not loaded to its end: ${why}${text && `\n${foldedLines(text)}`}`;
 }

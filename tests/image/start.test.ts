@@ -33,7 +33,9 @@ import {
   warmCache,
 } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { within } from '../load.ts';
 import { LONG } from '../long.ts';
+import { sbclThatEvaluates } from '../odd-sbcl.ts';
 import { childrenOf, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 import { sharedFolder, withSession } from '../shared.ts';
@@ -103,7 +105,7 @@ describe('the cache', () => {
   beforeAll(async () => {
     if (!LONG) damaged = truncatedIn(good.path);
     // Where a busy machine compiles for too long, the source would be loaded instead.
-    const image = { progress: 100, start: 600_000 };
+    const image = { progress: 100, compile: 600_000 };
     const options = { env: { XDG_CACHE_HOME: good.path }, waits: { image } };
     const start = () =>
       withSession(options, async (session) => {
@@ -288,6 +290,15 @@ describe('the sbcl that is started', () => {
       const form = '(sb-ext:posix-getenv "WHICH_SBCL")';
       expect((await session.call('eval_form', { form })).text).toBe('"broken"');
     });
+  });
+
+  test('has a time to compile the agent, and the image starts without when that is up', async () => {
+    const form = '(if (sb-ext:posix-getenv "LIVE_LISP_WORKERS") (sleep 1000) (sb-ext:exit :code 7 :abort t))';
+    const sbcl = sbclThatEvaluates(form, join(folder.path, 'never-compiles'));
+    const env = { XDG_CACHE_HOME: folder.path, LIVE_LISP_SBCL: sbcl };
+    const options = { env, waits: { image: { compile: 500 } } };
+    const { text } = await within(50_000, () => firstAnswer(options));
+    expect(text).toContain('it exited with code 7');
   });
 });
 

@@ -7,7 +7,8 @@ import { until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
 /** Begins to evaluate FORM in SESSION, waits until that has set *BEGUN* and BEGUN resolves, cancels the call, and waits
- *  for its end at the client. */
+ *  for its end at the client. What runs after *BEGUN* is set is compiled with that, as in a LET: the forms of a PROGN are
+ *  compiled one after another, so the cancellation could come while SBCL compiles the next. */
 async function cancelOnceBegun(
   session: Session,
   form: string,
@@ -83,12 +84,30 @@ describe('cancelling', () => {
   test('a long output is bounded in the notice', async () => {
     await cancelOnceBegun(
       session,
-      '(progn (dotimes (i 100000) (write-string "0123456789")) (setf *begun* t) (loop))',
+      '(let () (dotimes (i 100000) (write-string "0123456789")) (setf *begun* t) (loop))',
     );
     const [notice = ''] = await noticesOf(session);
     expect(notice).toMatch(
       /It had written:\n(0123456789){600}\n\[\.\.\. 988000 characters left out \.\.\.\]\n/,
     );
+  });
+
+  // A macro that never ends holds up SBCL in the compilation of the form around it.
+  test.each([
+    ['(write-string "half of it")', 'It had written:\nhalf of it'],
+    ['(format t "half of it~%")', 'It had written:\nhalf of it'],
+    ['nil', 'It had written nothing.'],
+  ])('the notice does not tell that SBCL compiled, after %s', async (writing, told) => {
+    await session.eval('(defmacro endless () (setf *begun* t) (loop))');
+    await cancelOnceBegun(session, `(progn ${writing} (let () (endless)))`);
+    const [notice = ''] = await noticesOf(session);
+    expect(notice.slice(notice.indexOf('It had'))).toBe(told);
+  });
+
+  test('an answer does not tell that SBCL compiled when the call was interrupted', async () => {
+    await session.eval('(defmacro endless () (loop))');
+    const form = '(progn (write-string "half of it") (let () (endless)))';
+    expect(await session.eval(form, { timeout: 1 })).toMatch(/\n\nOutput:\nhalf of it$/);
   });
 
   test('what was done before it is kept: definitions, package, and the forms before', async () => {

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { ERAS } from '../harness.ts';
 import { within } from '../load.ts';
 import { sharedFolder } from '../shared.ts';
-import { childrenOf, gone, imageOf, marked, until } from './processes.ts';
+import { gone, imageOf, imagesOf, marked, until } from './processes.ts';
 import { type RawOptions, RawServer, textOf } from './raw.ts';
 
 /** The bound: it exits within a second when stdin ends. */
@@ -204,7 +204,7 @@ describe('the image starts', () => {
     server.write(calls.map(({ line }) => line).join(''));
     const pids = await Promise.all(calls.map(async ({ id }) => Number(textOf(await server.answer(id)))));
     expect(new Set(pids).size).toBe(1);
-    expect(childrenOf(server.pid)).toEqual([pids[0]]);
+    expect(imagesOf(server.pid)).toEqual([pids[0]]);
   });
 });
 

@@ -167,7 +167,7 @@ export class Starter {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
     const locked = (await this.#options.sandbox?.lockInCompiler(command)) ?? command;
-    const { process, code } = runCommand(locked, this.#times.start);
+    const { process, code } = runCommand(locked, this.#times.compile);
     this.#compiler = process;
     if (this.#closed) process.kill();
     const succeeds = (await code) === 0;

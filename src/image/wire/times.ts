@@ -27,8 +27,8 @@ export const TIMES = {
   greeting: 10_000,
   /** The time in which an image that the server starts must send its greeting. */
   start: 60_000,
-  /** The time in which an SBCL that a command starts, perhaps on another machine, must compile the agent when it does
-   * this for the first time. */
+  /** The time in which an SBCL must compile the agent when it does this for the first time. It is long, because the
+   * machine can be busy, or far away, and what was compiled until then is lost. */
   compile: 300_000,
   /** The maximum time in which an image elsewhere does not react while calls wait. It is long, because the connection
    * can be interrupted for a while. The connection to an image of somebody else is closed when an interrupted call runs
