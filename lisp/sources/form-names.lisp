@@ -120,8 +120,8 @@ parenthesis, since these may be forms, while other strings can be names of files
   (tokens-of (substitute-if-not #\Space #'alphanumericp text)))
 
 (defun tokens-of (text)
-  "Return a list of the tokens of TEXT, which are the parts between separators, in strings too. Leave
-out package prefixes."
+  "Return a list of the tokens of TEXT, which are the parts between separators, in strings too.
+Leave out package prefixes."
   (loop with end = (length text)
         for start = (position-if-not #'separator-p text)
           then (position-if-not #'separator-p text :start next)
