@@ -57,7 +57,7 @@ test('a function that the option of a definition names is read with the whole de
   at.put('src/options.lisp', `(in-package :rd)\n${forms.join('\n')}\n`);
   await at.answer('load_file', { path: 'src/options.lisp' });
   expect(await read('is-base')).toBe(`src/options.lisp:2  RD::IS-BASE [FUNCTION]\n\n${forms[0]}`);
-  expect(await read('name')).toContain(`RD::NAME (RD::USER) [METHOD]\n\n${forms[1]}`);
+  expect(await read('name')).toContain(`[METHOD]\n\n${forms[1]}`);
 });
 
 describe('a definition', () => {

@@ -207,7 +207,8 @@ function kindIn(
   form: TopLevelDefinition,
   uses: readonly NameMention[],
 ): Pick<OutsideUser, 'kind' | 'part'> {
-  if (uses.length > 0 && uses.every(({ index }) => isReadTime(source, form, index)))
+  const inFunction = kindOf(form.operator) === IN_FUNCTION && uses.length > 0;
+  if (inFunction && uses.every(({ index }) => isReadTime(source, form, index)))
     return { kind: 'read-time value', part: true };
   if (!hasParts(form.operator)) return { kind: kindOf(form.operator) };
   const parts = uses.map(({ index }) => partAt(source, form, index));
