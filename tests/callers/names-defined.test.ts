@@ -31,9 +31,7 @@ test('functions that LET defines together are no callers of each other', async (
   expect(await callers('closures::next')).toBe(
     `Functions that call CLOSURES::NEXT:\n\n  CLOSURES::CALLS\n    closures.lisp:8:19  (defun calls () (next)))`,
   );
-  expect(await callers('closures::reset')).toBe(
-    'Possible callers:\n\n  CLOSURES::TOLD',
-  );
+  expect(await callers('closures::reset')).toBe('Possible callers:\n\n  CLOSURES::TOLD');
   expect(await written.session.text('who_calls', { name: 'closures', unused: true })).not.toContain(
     'named in data',
   );
@@ -69,12 +67,12 @@ test('a form that the reader evaluates uses names, also in a function', async ()
 (defun member-p (x) (member x '#.(below *limit*)))
 `,
   );
-  expect(await references('reader::+size+')).toBe(
+  expect(await references('reader::+size+')).toContain(
     `Other places that use READER::+SIZE+:\n\n  READER::ARRAY (read-time value)\n    reader.lisp:7:31  (defun array () (make-array #.+size+))`,
   );
   const place = `  READER::MEMBER-P (read-time value)\n    reader.lisp:8`;
   const text = "(defun member-p (x) (member x '#.(below *limit*)))";
-  expect(await references('reader::*limit*')).toBe(
+  expect(await references('reader::*limit*')).toContain(
     `Other places that use READER::*LIMIT*:\n\n${place}:41  ${text}`,
   );
   expect(await callers('reader::below')).toBe(`Possible callers:\n\n${place}:34  ${text}`);
