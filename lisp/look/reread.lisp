@@ -15,6 +15,9 @@
   "The current package of the file that is being read again. The reader uses *SCRATCH* instead of
 this package.")
 
+(defvar *evaluated-by-reader* '()
+  "A list of the forms after #. in the top-level form that is being read again.")
+
 (defparameter *read-limit* (* 16 1024 1024)
   "The maximum size, in octets, of a file that the agent reads again.")
 
@@ -120,10 +123,10 @@ CREATED, a function without arguments."
 
 (defun read-forms (visit file &rest version)
   "Call the function VISIT with two arguments for each top-level form of FILE, a native name: the
-number of the form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL
-or, if reading ended early, the reason as text. VERSION is a list of keyword arguments for
-CALL-READING-AGAIN."
-  (let ((*package* *package*) (*entered* nil) (*scratch* nil)
+number of the form, from 0, and the list of forms that SBCL compiles separately for it, with a
+quoted copy of each form that the reader evaluates in it. Return NIL or, if reading ended early, the
+reason as text. VERSION is a list of keyword arguments for CALL-READING-AGAIN."
+  (let ((*package* *package*) (*entered* nil) (*scratch* nil) (*evaluated-by-reader* '())
         (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))
     (flet ((read-all (in take)
@@ -135,7 +138,9 @@ CALL-READING-AGAIN."
                    ;; This records where the parts of the form are in the file.
                    do (funcall take form number offset *entered*)
                       (let ((parts (and (consp form) (parts-of-form form))))
-                        (funcall visit number parts)
+                        (funcall visit number
+                                 (append parts (loop while *evaluated-by-reader*
+                                                     collect `',(pop *evaluated-by-reader*))))
                         (take-settings parts)))))
       (unwind-protect
            (handler-case
@@ -234,6 +239,7 @@ form as a quoted object. After #+ and #-, when *PACKAGE* is the KEYWORD package,
 since its value decides what the reader skips."
   (declare (ignore character number))
   (let ((form (read stream t nil t)))
+    (push form *evaluated-by-reader*)
     (cond ((without-effect-p form) (eval form))
           ((eq *package* (find-package "KEYWORD")) (nil-if-program-fails (eval form)))
           (t (doubtful (list 'quote form))))))

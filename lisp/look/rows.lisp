@@ -86,6 +86,33 @@ that were in the index when it was built, are already in this order."
           (merge 'list users (stable-sort others #'user-before-p) #'user-before-p))
         users)))
 
+(defun inside-form (user)
+  "USER is a USER structure. Return a list of lists, from FORM-USES-INSIDE, for the definitions with
+the name of USER inside a top-level form of a file that also made the function of USER. Return NIL
+if there are none, or if this text of the file was not read."
+  (let* ((function (user-function user)) (code (user-code user))
+         (load (and (user-name user)
+                    code
+                    (stringp (code-file code))
+                    (gethash (code-file code) **sources**))))
+    (and load
+         (eq t (file-load-state load))
+         (eql (file-load-created load) (source-date (information-source (code-information code))))
+         (let* ((number (form-number (compiled-debug (function-debug function))))
+                (form (and number
+                           (find number (file-load-forms load) :key #'top-form-number))))
+           (and form
+                (remove (user-name user) (form-uses-inside (top-form-uses form))
+                        :key #'first :test-not #'equal))))))
+
+(defun contains-p (user name)
+  "Return true if the function of USER, a USER structure, may contain NAME as data. The functions of
+one top-level form share their data: then the text of the definition must contain NAME, too."
+  (let ((inside (inside-form user)))
+    (or (null inside)
+        (some (lambda (definition) (member (name-symbol name) (rest definition) :test #'eq))
+              inside))))
+
 (defun users-now (index name kinds)
   "Return a sorted list of the USER and TOP-FORM structures in INDEX that still exist, use NAME by
 one of KINDS, a list of *USE-KINDS*, and come from the files of *WITHIN*. Throw to NEEDS-COLLECTION
@@ -95,6 +122,7 @@ if only a garbage collection can show whether one still exists."
                 (when (and (member kind kinds)
                            (not (eq user last))
                            (user-there-p user name)
+                           (or (not (eq kind :mention)) (top-form-p user) (contains-p user name))
                            (counts-p (and *within* (user-file user))))
                   (push (setf last user) found)))
               index name)

@@ -12,6 +12,15 @@ seldom uses all functions that DEFSTRUCT makes."
            (starts-p (symbol-name symbol) "COPY-")
            (consp (known :function :info name)))))
 
+(defun typed-structure-functions (package)
+  "Return a set of the names of the functions that DEFSTRUCT made for those structures with home
+package PACKAGE whose instances are lists or vectors. The set is the keys of a hash table."
+  (let ((names (make-hash-table :test 'equal)))
+    (dolist (symbol (home-symbols package) names)
+      (when (typed-structure symbol)
+        (dolist (name (structure-functions (typed-structure symbol)))
+          (setf (gethash name names) t))))))
+
 (defun declared-variable-p (symbol code)
   "Return true if a constant of the code object CODE contains a declaration about SYMBOL as a
 variable. The template of a macro can be such a constant."
@@ -123,9 +132,11 @@ leads from a function that satisfies USED-ANYWAY-P: only unused functions use th
      within)
   "Return the functions of a package that no code uses except their own, exported ones first."
   (let* ((home (named-package package))
+         (typed (typed-structure-functions home))
          (names (sort (home-names home (lambda (name)
                                          (and (fboundp name)
-                                              (not (generated-p (name-symbol name) name)))))
+                                              (not (generated-p (name-symbol name) name))
+                                              (not (gethash name typed)))))
                       #'name-before-p))
          (*within* (and within (system-files within))))
     (with-index (index)

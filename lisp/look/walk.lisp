@@ -77,11 +77,30 @@ skips its body, since the index has the uses in its compiled code."
   (let ((information (contrib-function "SB-CLTL2" "FUNCTION-INFORMATION")))
     (and information (nth-value 1 (funcall information name environment)))))
 
-(defun note-names (form note)
+(defun symbols-in (form)
+  "Return a list of the symbols of the program in FORM, and T. Return NIL and NIL if FORM has more
+than 5000 conses."
+  (let ((found (make-hash-table :test 'eq)) (left 5000))
+    (labels ((visit (part)
+               (loop while (consp part)
+                     do (when (minusp (decf left)) (return-from symbols-in (values '() nil)))
+                        (visit (pop part)))
+               (cond ((comma-p part) (visit (comma-expression part)))
+                     ((simple-vector-p part) (map nil #'visit part))
+                     ((and part
+                           (symbolp part)
+                           (mentioned-p part)
+                           (not (eq *scratch* (symbol-package part))))
+                      (setf (gethash part found) t)))))
+      (visit form))
+    (values (loop for symbol being the hash-keys of found collect symbol) t)))
+
+(defun note-names (form note &aux (whole form))
   "Call the function NOTE with two arguments, a kind and a name, for each use of a name in FORM. The
 kind is :CALL for a function, :INNER for a function called in a LAMBDA, :VARIABLE, or :DATA for a
-symbol in quoted data or in code that never runs. If a macro cannot be expanded, skip the rest of
-FORM."
+symbol in quoted data or in code that never runs. For a definition of a function inside FORM, call
+NOTE with :INSIDE and a list of the name and of the symbols in the definition. If a macro cannot be
+expanded, skip the rest of FORM."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled)
@@ -118,6 +137,9 @@ FORM."
                      ((eq head 'function) (call (second form) environment) form)
                      ((member head *definers-of-functions*)
                       (beside (forms-outside-functions form))
+                      (unless (eq form whole)
+                        (multiple-value-bind (symbols all) (symbols-in (rest form))
+                          (when all (funcall note :inside (cons (second form) symbols)))))
                       (values form t))
                      ((and (eq head 'if) (member (second form) '(nil t)))
                       (destructuring-bind (test run &optional other) (rest form)
@@ -163,24 +185,27 @@ apart."
 (defstruct (form-uses (:constructor make-form-uses ()))
   "The names that a top-level form uses outside the functions that it defines. CALLS lists functions
 that it calls, and INNER functions called in its LAMBDA expressions. DATA lists symbols of the
-program in quoted data, and VARIABLES lists variables."
-  (calls '()) (inner '()) (data '()) (variables '()))
+program in quoted data, and VARIABLES lists variables. INSIDE has a list of a name and symbols for
+each definition of a function inside the form: the symbols of the program in that definition."
+  (calls '()) (inner '()) (data '()) (variables '()) (inside '()))
 
 (defun uses-of-parts (parts)
   "Return a FORM-USES structure with the names that PARTS, a list of forms from PARTS-OF-FORM, use.
 Return NIL if they use none."
   (let ((found (make-form-uses)))
     (flet ((note (kind name)
-             (when (and (showable-name-p name)
-                        (not (and *scratch* (eq *scratch* (symbol-package (name-symbol name))))))
-               (case kind
-                 (:call (pushnew name (form-uses-calls found) :test #'equal))
-                 (:inner (pushnew name (form-uses-inner found) :test #'equal))
-                 (:data (pushnew name (form-uses-data found)))
-                 (:variable (pushnew name (form-uses-variables found)))))))
+             (cond ((eq kind :inside) (push name (form-uses-inside found)))
+                   ((and (showable-name-p name)
+                         (not (and *scratch* (eq *scratch* (symbol-package (name-symbol name))))))
+                    (case kind
+                      (:call (pushnew name (form-uses-calls found) :test #'equal))
+                      (:inner (pushnew name (form-uses-inner found) :test #'equal))
+                      (:data (pushnew name (form-uses-data found)))
+                      (:variable (pushnew name (form-uses-variables found))))))))
       (dolist (part parts) (note-names part #'note)))
     (and (or (form-uses-calls found)
              (form-uses-inner found)
              (form-uses-data found)
-             (form-uses-variables found))
+             (form-uses-variables found)
+             (form-uses-inside found))
          found)))

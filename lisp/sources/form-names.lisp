@@ -54,11 +54,18 @@ the names of the generic function and of all specializers but T."
               finally (return (or objects (cons (string (name-symbol name)) classes))))
         (list (string (name-symbol name))))))
 
+(defun exporting-names (definition)
+  "If DEFINITION is of an export, return a list with the name of the package. Else return NIL."
+  (and (eq (definition-kind definition) :export)
+       (list (package-name (definition-identity definition)))))
+
 (defun defines-in-text-p (form definition)
   "Return true if FORM, a text, contains all SHOWN-NAMES of DEFINITION, and a part of FORM looks
-like a definition of one of these names or of the name of DEFINITION."
-  (let ((names (cons (string (name-symbol (definition-name definition)))
-                     (shown-names definition))))
+like a definition of one of these names or of the name of DEFINITION. For an export, that part must
+look like a definition of the package."
+  (let ((names (or (exporting-names definition)
+                   (cons (string (name-symbol (definition-name definition)))
+                         (shown-names definition)))))
     (and (shows-p form definition)
          (some (lambda (name) (and name (in-names-p name names)))
                (mapcar #'definer-call-name (definer-calls form))))))
@@ -113,13 +120,24 @@ parenthesis, since these may be forms, while other strings can be names of files
   (tokens-of (substitute-if-not #\Space #'alphanumericp text)))
 
 (defun tokens-of (text)
-  "Return a list of the tokens of TEXT, which are the parts between separators, in strings too."
+  "Return a list of the tokens of TEXT, which are the parts between separators, in strings too.
+Leave out package prefixes."
   (loop with end = (length text)
         for start = (position-if-not #'separator-p text)
           then (position-if-not #'separator-p text :start next)
         while start
         for next = (or (position-if #'separator-p text :start start) end)
-        collect (subseq text start next)))
+        unless (prefix-end-p text next)
+          collect (subseq text start next)))
+
+(defun prefix-end-p (text end)
+  "Return true if a package prefix can end at the index END of TEXT: a symbol follows its colons."
+  (let ((symbol (and (< end (length text))
+                     (char= (char text end) #\:)
+                     (position #\: text :start end :test-not #'char=))))
+    (and symbol
+         (let ((char (char text symbol)))
+           (or (char= char #\|) (not (separator-p char)))))))
 
 (defun separator-p (char)
   "Return true if CHAR separates tokens."

@@ -140,8 +140,9 @@ lacks an operator of a definition that its DEFMACRO in OLD contained."
 (defun could-make-p (form definition maker)
   "FORM is a text that loading evaluates. MAKER is the text of the form that made DEFINITION, or
 empty if unknown. Return true if FORM could make DEFINITION. FORM must then contain each of the
-SHOWN-NAMES that MAKER contains. MAKER can build a name from words instead: then FORM must contain
-those words of the name that MAKER contains. If MAKER is empty, FORM must contain all names."
+SHOWN-NAMES that MAKER contains, and for an export the name of the package too. MAKER can build a
+name from words instead: then FORM must contain those words of the name that MAKER contains. If
+MAKER is empty, FORM must contain all names."
   (let ((tokens (tokens-of form)) (made (tokens-of maker)))
     (and tokens
          (every (lambda (name)
@@ -151,4 +152,4 @@ those words of the name that MAKER contains. If MAKER is empty, FORM must contai
                                              :test #'string-equal)
                                (words-of form)
                                :test #'string-equal)))
-                (shown-names definition)))))
+                (append (exporting-names definition) (shown-names definition))))))

@@ -1,6 +1,6 @@
 /** Finds the definitions in a Lisp text by the shape of its forms: operator, name, further elements. */
 
-import { definitionOf, isDefiner, methodListIndex, symbolInName } from './definition.ts';
+import { definitionOf, isDefiner, methodListIndex, STANDARD_DEFINERS, symbolInName } from './definition.ts';
 import { elementsOf, type Form, formsWithin } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
@@ -161,12 +161,18 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
 }
 
 /** Returns the span of the only list that defines SYMBOL in the top-level form at START. If none or several
- *  do, returns the span of the whole form. Returns undefined when no form begins at START. */
+ *  do, returns the span of the whole form. Returns undefined when no form begins at START. In a standard definition,
+ *  such as a DEFSTRUCT, only another definition counts, not an option with the name of a function. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.formFrom(start);
   if (whole === undefined || definitionOf(whole)?.name === symbol) return whole;
+  const standard = STANDARD_DEFINERS.has(definitionOf(whole)?.operator ?? '');
   const inner = [...formsWithin(whole)].filter(
-    (form) => form.kind === 'cons' && definitionOf(form)?.name === symbol,
+    (form) =>
+      form.kind === 'cons' &&
+      definitionOf(form)?.name === symbol &&
+      !form.first?.name?.startsWith(PACKAGE_MARKER) &&
+      (!standard || isDefiner(form.first?.symbolName ?? '')),
   );
   const [only = whole, ...more] = outermost(inner);
   return more.length > 0 ? whole : only;

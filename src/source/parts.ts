@@ -1,6 +1,6 @@
 // Finds the part of a definition at an offset, such as an initform, if that part is evaluated outside of functions.
 
-import { readForm } from './form.ts';
+import { formsWithin, readForm } from './form.ts';
 import type { TopLevelDefinition } from './top-level.ts';
 
 /** A list around the offset AT of `partAt`. `operator` is its first symbol, `last` its last symbol before AT,
@@ -28,6 +28,15 @@ const PARTS: ReadonlyMap<string, (lists: readonly Around[], symbolBefore: string
 /** Returns true when `partAt` can name parts of definitions with OPERATOR. */
 export function hasParts(operator: string): boolean {
   return PARTS.has(operator);
+}
+
+/** Returns true when offset AT of FORM in SOURCE is in a form that the reader evaluates, after #. */
+export function isReadTime(source: string, { start }: TopLevelDefinition, at: number): boolean {
+  const top = readForm(source, start);
+  if (!top?.text.includes('#.')) return false;
+  return [...formsWithin(top)].some(
+    (form) => form.prefixes.includes('#.') && form.start <= at && at < form.end,
+  );
 }
 
 /** Returns the name of the part around offset AT of FORM in SOURCE; undefined when there is none. */

@@ -171,7 +171,8 @@ export function nameMentionsIn(
     const opened = part.parent?.tokenKind;
     const opening = opened === "#'" || (opened === '(' && before === undefined);
     if (part.index === 1 && opened === '(' && isDefiner(before?.symbolName ?? '')) definitions++;
-    else if (isAccessorOption(part)) definitions++;
+    else if (isAccessorOption(part) || isSlot(part) || (part.index === 0 && isSlot(part.parent)))
+      definitions++;
     else
       uses.push({
         index: (opening ? part.parent : part)?.start ?? 0,
@@ -184,6 +185,14 @@ export function nameMentionsIn(
 const ACCESSOR_OPTIONS: ReadonlySet<string> = new Set(
   ['ACCESSOR', 'READER', 'WRITER'].map((name) => PACKAGE_MARKER + name),
 );
+
+/** Returns true when PART is a slot in the form of a class or condition: NAME or (NAME OPTION...). */
+function isSlot(part: Form | undefined): boolean {
+  const slots = part?.parent;
+  return slots?.index === 3 && SLOTTED.has(slots.parent?.first?.symbolName ?? '');
+}
+
+const SLOTTED: ReadonlySet<string> = new Set(['DEFCLASS', 'DEFINE-CONDITION']);
 
 /** Returns true when PART is the name of an accessor in a slot option, as in (:writer (setf PART)). */
 function isAccessorOption(part: Form): boolean {

@@ -242,6 +242,52 @@ describe('what the file has no more', () => {
     expect(await load('p.lisp')).toBe('Loaded p.lisp');
   });
 
+  const both = '(defmacro define-both (name) `(progn (defun ,name () 1) (defvar ,name 1)))';
+  test.each([
+    ['a new form', [], ['(in-package "Q")', '(define-both both)']],
+    ['a new form in another package', [], ['(in-package "CL-USER")', '(q::define-both q::both)']],
+    ['an old form', ['(in-package "Q")', '(define-both both)'], ['(in-package "Q")', '(define-both both)']],
+  ])('is an export of a symbol that %s defines', async (_, before, now) => {
+    const file = (exports: string, forms: string[]) =>
+      [`(defpackage "Q" (:use "CL")${exports})`, '(in-package "Q")', both, ...forms].join('\n');
+    root.put('q.lisp', file(' (:export "F" "BOTH")', before));
+    await load('q.lisp');
+    root.put('q.lisp', file('', now));
+    expect(await load('q.lisp')).toContain(
+      `In the image but no longer in q.lisp: exports Q::BOTH of Q, Q::F of Q.\n${FORGET}`,
+    );
+    expect(await load('q.lisp', { forget: true })).toContain(
+      'Removed, because the file no longer has it: exports Q::BOTH of Q, Q::F of Q.',
+    );
+  });
+
+  test.each([
+    ['DEFPACKAGE', [], '(unless (find-package "Q") (defpackage "Q" (:use) (:export "A")))'],
+    [
+      'a macro',
+      ["(defmacro once (name &rest more) `(unless (find-package ',name) (defpackage ,name ,@more)))"],
+      '(once q (:use) (:export a))',
+    ],
+    [
+      'a function',
+      ['(defun once (name &rest more) (unless (find-package name) (eval `(defpackage ,name ,@more))))'],
+      "(once 'q '(:use) '(:export a))",
+    ],
+  ])('is no export of a package that %s makes only once', async (_, head, once) => {
+    await loaded('e.lisp', ...head, '(defpackage "Q" (:use) (:export "A"))');
+    expect(await loaded('e.lisp', ...head, once)).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', ...head, once, '(defun f () 1)')).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', ...head, '(defun f () 1)')).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: export Q::A of Q; package Q.\n${FORGET}`,
+    );
+  });
+
+  test('is no export of a package that another form, as before, makes only once', async () => {
+    const once = '(unless (find-package "Q") (defpackage "Q" (:use) (:export "A")))';
+    await loaded('e.lisp', '(defpackage "Q" (:use) (:export "A"))', once);
+    expect(await loaded('e.lisp', once)).toBe('Loaded e.lisp');
+  });
+
   test('is no export that a call of EXPORT makes', async () => {
     const loads = ['p.lisp', 'e.lisp'].map((name) => `(load (merge-pathnames "${name}" *load-truename*))`);
     put('main.lisp', ...loads);

@@ -49,6 +49,17 @@ function read(name: string, more: object = {}): Promise<string> {
   return at.answer('read_definition', { name, package: 'rd', ...more });
 }
 
+test('a function that the option of a definition names is read with the whole definition', async () => {
+  const forms = [
+    '(defstruct (base (:predicate is-base)) x)',
+    '(defclass user () ((name :accessor name :initarg :name)) (:default-initargs :name "x"))',
+  ];
+  at.put('src/options.lisp', `(in-package :rd)\n${forms.join('\n')}\n`);
+  await at.answer('load_file', { path: 'src/options.lisp' });
+  expect(await read('is-base')).toBe(`src/options.lisp:2  RD::IS-BASE [FUNCTION]\n\n${forms[0]}`);
+  expect(await read('name')).toContain(`[METHOD]\n\n${forms[1]}`);
+});
+
 describe('a definition', () => {
   test('is read from its file, several at once', async () => {
     expect(await read('*count* (setf place) small')).toBe(

@@ -3,7 +3,7 @@
 import type { Caller } from '../../image/wire/operations.ts';
 import { isDefiner } from '../../source/definition.ts';
 import { withoutPackage } from '../../source/lexer.ts';
-import { hasParts, partAt } from '../../source/parts.ts';
+import { hasParts, isReadTime, partAt } from '../../source/parts.ts';
 import { qualified, unqualifiedName } from '../../source/qualified.ts';
 import type { SourcePosition } from '../../source/text.ts';
 import type { TopLevelDefinition, TopLevelForms } from '../../source/top-level.ts';
@@ -98,12 +98,13 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** Returns true when the form may contain the use. A form that defines the name does not use the name as data. */
+/** Returns true when the form may contain the use. A form that defines the name does not use the name as data, nor as a
+ * variable. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
   const isAbout = withoutPackage(form.name ?? '') === used && (possible || isDefiner(form.operator));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
   const { uses, definitions } = nameMentionsIn(forms.formFrom(form.start), used);
-  return uses.length > 0 || (same && !(possible && definitions > 0));
+  return uses.length > 0 || (same && !((possible || variable) && definitions > 0));
 }
 
 function userAtForm(found: FormOf, caller: Caller, query: UseQuery, file: string): OutsideUser {
@@ -206,6 +207,9 @@ function kindIn(
   form: TopLevelDefinition,
   uses: readonly NameMention[],
 ): Pick<OutsideUser, 'kind' | 'part'> {
+  const inFunction = kindOf(form.operator) === IN_FUNCTION && uses.length > 0;
+  if (inFunction && uses.every(({ index }) => isReadTime(source, form, index)))
+    return { kind: 'read-time value', part: true };
   if (!hasParts(form.operator)) return { kind: kindOf(form.operator) };
   const parts = uses.map(({ index }) => partAt(source, form, index));
   const [part, ...others] = new Set(parts.filter((part) => part !== undefined));

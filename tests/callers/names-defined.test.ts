@@ -1,0 +1,93 @@
+// S3.17: a form that only defines a name, such as a slot or a function in LET, does not use it. A form after #. does.
+
+import { expect, test } from 'vitest';
+import { Written } from './written.ts';
+
+const written = new Written();
+
+async function callers(name: string): Promise<string> {
+  return written.session.text('who_calls', { name, sites: true });
+}
+
+async function references(name: string): Promise<string> {
+  return written.session.text('who_references', { name, sites: true });
+}
+
+test('functions that LET defines together are no callers of each other', async () => {
+  await written.load(
+    'closures.lisp',
+    `(defpackage :closures (:use :cl))
+(in-package :closures)
+(let ((count 0))
+  (defun next () (incf count))
+  (defun reset () (setf count 0))
+  (defun (setf next) (new) (setf count new))
+  (defun told () (list 'reset count))
+  (defun calls () (next)))
+`,
+  );
+  expect(await callers('closures::told')).toBe('No callers found for CLOSURES::TOLD');
+  expect(await callers('(setf closures::next)')).toBe('No callers found for CLOSURES::(SETF NEXT)');
+  expect(await callers('closures::next')).toBe(
+    `Functions that call CLOSURES::NEXT:\n\n  CLOSURES::CALLS\n    closures.lisp:8:19  (defun calls () (next)))`,
+  );
+  expect(await callers('closures::reset')).toBe('Possible callers:\n\n  CLOSURES::TOLD');
+  expect(await written.session.text('who_calls', { name: 'closures', unused: true })).not.toContain(
+    'named in data',
+  );
+});
+
+test('a slot is no use of the function with its name', async () => {
+  await written.load(
+    'slots.lisp',
+    `(defpackage :slots (:use :cl))
+(in-package :slots)
+(defclass user () ((name :accessor name) (mail :initform (name nil)) age))
+(define-condition lost (error) ((code :reader code)))
+(defun age (user) (slot-value user 'age))
+`,
+  );
+  expect(await callers('slots::age')).toBe('No callers found for SLOTS::AGE');
+  expect(await callers('slots::code')).toBe('No callers found for SLOTS::CODE');
+  expect(await callers('slots::name')).toBe(
+    `Other places that call SLOTS::NAME:\n\n  SLOTS::USER (slot initform)\n    slots.lisp:3:58  (defclass user () ((name :accessor name) (mail :initform (name nil)) age))`,
+  );
+});
+
+test('a form that the reader evaluates uses names, also in a function', async () => {
+  await written.load(
+    'reader.lisp',
+    `(defpackage :reader (:use :cl))
+(in-package :reader)
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defconstant +size+ 3)
+  (defun below (n) (loop for i below n collect i))
+  (defvar *limit* 4))
+(defun array () (make-array #.+size+))
+(defun member-p (x) (member x '#.(below *limit*)))
+`,
+  );
+  expect(await references('reader::+size+')).toContain(
+    `Other places that use READER::+SIZE+:\n\n  READER::ARRAY (read-time value)\n    reader.lisp:7:31  (defun array () (make-array #.+size+))`,
+  );
+  const place = `  READER::MEMBER-P (read-time value)\n    reader.lisp:8`;
+  const text = "(defun member-p (x) (member x '#.(below *limit*)))";
+  expect(await references('reader::*limit*')).toContain(
+    `Other places that use READER::*LIMIT*:\n\n${place}:41  ${text}`,
+  );
+  expect(await callers('reader::below')).toBe(`Possible callers:\n\n${place}:34  ${text}`);
+});
+
+test('functions of a structure that is a list are not listed as unused', async () => {
+  await written.load(
+    'lists.lisp',
+    `(defpackage :lists (:use :cl))
+(in-package :lists)
+(defstruct (pair (:type list) :named) left right)
+(defun unused () 1)
+`,
+  );
+  expect(await written.session.text('who_calls', { name: 'lists', unused: true })).toContain(
+    'Functions of LISTS that nobody uses (1 of 1):\n\nInternal functions (1):\n  UNUSED\n',
+  );
+});
