@@ -269,26 +269,27 @@ as an index. Return NIL if HOLDER no longer refers to OBJECT."
 (defun kind-text (kind detail passed)
   "Return a text for a reference with KIND, a keyword, and DETAIL, the values of REFERENCE-KIND.
 PASSED is the number of conses of a list before the cons that contains the reference."
-  (ecase kind
-    ((nil) "no more, since it changed meanwhile,")
-    (:variable (format nil "variable ~A" (symbol-text detail)))
-    (:function (format nil "function ~A" (name-text detail)))
-    (:class (format nil "class ~A" (symbol-text detail)))
-    (:plist (format nil "property list of ~A" (symbol-text detail)))
-    (:thread (format nil "~:[stack~*~;binding of ~A~] in thread ~A"
-                     (thread-root-symbol detail)
-                     (and (thread-root-symbol detail) (symbol-text (thread-root-symbol detail)))
-                     (thread-root-thread detail)))
-    (:element (format nil "element ~D" passed))
-    (:rest (if (zerop passed) "CDR" (format nil "rest after element ~D" passed)))
-    (:index (format nil "element ~D" detail))
-    (:key "key")
-    (:value-of (format nil "value of ~A" (printed detail)))
-    (:slot (format nil "slot ~A" detail))
-    (:method "method")
-    (:specializer "EQL specializer")
-    ((:closed-over :cell) "closed-over value")
-    ((:code :constant) "constant in its code")))
+  ;; Do not use the printer, because the session can have set it to call code of the program.
+  (flet ((text (&rest parts) (apply #'concatenate 'string parts)))
+    (ecase kind
+      ((nil) "no more, since it changed meanwhile,")
+      (:variable (text "variable " (symbol-text detail)))
+      (:function (text "function " (name-text detail)))
+      (:class (text "class " (symbol-text detail)))
+      (:plist (text "property list of " (symbol-text detail)))
+      (:thread (let ((symbol (thread-root-symbol detail)))
+                 (text (if symbol (text "binding of " (symbol-text symbol)) "stack")
+                       " in thread " (thread-root-thread detail))))
+      (:element (text "element " (decimal-digits passed)))
+      (:rest (if (zerop passed) "CDR" (text "rest after element " (decimal-digits passed))))
+      (:index (text "element " (decimal-digits detail)))
+      (:key "key")
+      (:value-of (text "value of " (printed detail)))
+      (:slot (text "slot " (string detail)))
+      (:method "method")
+      (:specializer "EQL specializer")
+      ((:closed-over :cell) "closed-over value")
+      ((:code :constant) "constant in its code"))))
 
 (define-shape holding-step ()
   "A reference on the way from a root to an object."

@@ -33,28 +33,31 @@ last one is for the tail."
         for rest = list then (cdr rest)
         while (and (consp rest) (not (gethash rest seen)))
         do (setf (gethash rest seen) t)
-        collect (make-part (princ-to-string index) (car rest)) into parts
+        collect (make-part (decimal-digits index) (car rest)) into parts
         finally (return (if (null rest)
                             parts
                             (append parts
                                     (list (make-part (if (consp rest) "circular" "tail") rest)))))))
+
+(defun subscripts-text (index dimensions)
+  "Return the subscripts of the element with the row-major index INDEX in an array with DIMENSIONS,
+as text such as \"1 0\". Do not use the printer, because the session can have set it to call code of
+the program."
+  (let ((text nil))
+    (dolist (dimension (reverse dimensions) (or text ""))
+      (multiple-value-bind (rest subscript) (floor index dimension)
+        (setf text (concatenate 'string (decimal-digits subscript) (and text " ") text)
+              index rest)))))
 
 (defun array-parts (array)
   "Return a list of PART structures for the elements of ARRAY. The name of a part is the subscripts
 of the element."
   (if (vectorp array)
       (loop for index from 0 below (min (length array) *part-limit*)
-            collect (make-part (princ-to-string index) (aref array index)))
+            collect (make-part (decimal-digits index) (aref array index)))
       (loop with dimensions = (array-dimensions array)
             for index from 0 below (min (array-total-size array) *part-limit*)
-            collect (make-part (format nil "~{~D~^ ~}" (loop with rest = index
-                                                             with subscripts = '()
-                                                             for dimension in (reverse dimensions)
-                                                             do (push (mod rest dimension)
-                                                                      subscripts)
-                                                                (setf rest (floor rest dimension))
-                                                             finally (return subscripts)))
-                               (row-major-aref array index)))))
+            collect (make-part (subscripts-text index dimensions) (row-major-aref array index)))))
 
 (defun table-parts (table)
   "Return a list of PART structures for the values in TABLE, a hash table. The name of a part is its
@@ -97,7 +100,7 @@ closed-over values."
           (when (closure-p function)
             (loop for value in (closed-over function)
                   for index from 0
-                  collect (make-part (format nil "closed-over ~D" index)
+                  collect (make-part (concatenate 'string "closed-over " (decimal-digits index))
                                  (if (value-cell-p value) (cell-value value) value))))))
 
 (defun symbol-parts (symbol)

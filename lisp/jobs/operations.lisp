@@ -114,16 +114,21 @@ Otherwise return a text with the reason."
 (defun call-operation (operation arguments)
   "Call OPERATION, an OPERATION structure, with ARGUMENTS, a hash table from a message. Return a
 plist of answer members. If a lookup fails, the value in the answer describes the failure."
-  (handler-case
-      (apply (operation-function operation)
-             (loop for keyword in (operation-keywords operation)
-                   for (key type) in (operation-takes operation)
-                   for value = (gethash key arguments)
-                   when value
-                     collect keyword
-                     and collect (if (eq type :anything) value (whole-number value))))
-    (lookup-failure (failure)
-      (list "value" (make-json-object (lookup-failure-members failure))))))
+  (flet ((members ()
+           (apply (operation-function operation)
+                  (loop for keyword in (operation-keywords operation)
+                        for (key type) in (operation-takes operation)
+                        for value = (gethash key arguments)
+                        when value
+                          collect keyword
+                          and collect (if (eq type :anything) value (whole-number value))))))
+    (handler-case
+        (if (operation-members operation)
+            (members)
+            ;; The program can have put its own functions into the global table, even for strings.
+            (let ((*print-pprint-dispatch* **pretty-printers**)) (members)))
+      (lookup-failure (failure)
+        (list "value" (make-json-object (lookup-failure-members failure)))))))
 
 (defun call-in-job (operation arguments)
   "Call OPERATION, an OPERATION structure, in the job of this thread, with ARGUMENTS, a hash table

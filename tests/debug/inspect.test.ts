@@ -1,7 +1,8 @@
 // inspect: the parts of any object, by name, id and path.
 
 import { describe, expect, test } from 'vitest';
-import { sharedSession } from '../shared.ts';
+import { NO_SYSTEMS } from '../harness.ts';
+import { ownSession, sharedSession } from '../shared.ts';
 
 const session = sharedSession(
   {},
@@ -117,6 +118,38 @@ test('a key of a table can be given without its quotes or its package', async ()
     expect(await session.text('inspect', { value: '*keys*', path: [key] })).toMatch(
       new RegExp(`^${value}\n`),
     );
+});
+
+test('parts have the same names whatever the printer of the session is set to, and no code of it runs', async () => {
+  const own = await ownSession({ args: NO_SYSTEMS });
+  await own.eval(
+    `(progn (defvar *row* (coerce (loop for i below 12 collect (list i)) 'vector))
+            (defvar *grid* (make-array '(2 11) :initial-element 7))
+            (defvar *add* (let ((n 1)) (lambda () (incf n)))))`,
+  );
+  const calls = [
+    { value: '*row*', path: ['10'] },
+    { value: '*row*' },
+    { value: '*grid*' },
+    { value: '*add*' },
+    { value: '*row*', path: ['11'], holders: true },
+  ];
+  const shown = async () => {
+    const texts: string[] = [];
+    for (const call of calls) texts.push((await own.text('inspect', call)).replace(/\{[0-9A-F]+\}/g, '{A}'));
+    return texts;
+  };
+  const before = await shown();
+  expect(before[2]).toContain('  0 10 = 7');
+  expect(before[4]).toContain('  element 11 = ');
+  await own.eval(
+    `(progn (setf *print-base* 16 *print-radix* t *print-pretty* t)
+            (dolist (type '(integer string symbol))
+              (set-pprint-dispatch type (lambda (stream object)
+                                          (declare (ignore object))
+                                          (write-char #\\! stream)))))`,
+  );
+  expect(await shown()).toEqual(before);
 });
 
 test('no print method of the program runs; a structure without one is printed as in a REPL', async () => {

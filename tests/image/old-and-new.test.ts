@@ -174,6 +174,11 @@ ${LOADS}`);
     };
     const before = times();
     expect((await compared('(shop::say)'))[1]).toContain('-Hello');
+    // Names of files in the index, which git reads with the help of that program.
+    for (const fresh of [':', ':shop.lisp', ':0:shop.lisp', '-'])
+      expect(await session.text('eval_form', { form: '1', fresh })).toContain(
+        `git knows no commit "${fresh}"`,
+      );
     expect(existsSync(marker)).toBe(false);
     expect(times()).toEqual(before);
     expect(remains(session)).toEqual({ images: 1, folders: [] });

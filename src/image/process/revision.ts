@@ -15,6 +15,10 @@ export interface Repository {
   signal?: AbortSignal | undefined;
 }
 
+/** Matches what git takes for an option, or for the name of a file in the index. To read the index, git runs the program
+ * that the repository's setting core.fsmonitor names. */
+const NO_COMMIT = /^[-:]/;
+
 const INSTEAD = 'Nothing was done. To compare with the running image instead, call with fresh: true.';
 
 /** Writes the files below the root of REPOSITORY, as they are in the commit REVISION, to FOLDER. SCRATCH is the path of
@@ -26,7 +30,6 @@ export async function putRevision(
   { folder, scratch }: { folder: string; scratch: string },
 ): Promise<string> {
   const { root } = repository;
-  const wanted = revision.startsWith('-') ? ':' : `${revision}^{commit}`;
   try {
     const [prefix = '', objects = ''] = await git(repository, [
       'rev-parse',
@@ -34,7 +37,8 @@ export async function putRevision(
       '--git-path',
       'objects',
     ]);
-    const [commit = ''] = await git(repository, ['rev-parse', '--verify', '--quiet', wanted]).catch(() => []);
+    const wanted = ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`];
+    const [commit = ''] = NO_COMMIT.test(revision) ? [] : await git(repository, wanted).catch(() => []);
     if (commit === '')
       throw new CallError(
         `git knows no commit ${JSON.stringify(revision)} in ${root}, so nothing was done. Give fresh one that git log shows, such as HEAD or HEAD~1, or true.`,
