@@ -81,6 +81,8 @@ the program could read it, its part has a reason in place of a value."
           for name = (sb-mop:slot-definition-name slot)
           for pair = (assoc name reported)
           collect (cond (pair (make-part (symbol-name name) (cdr pair)))
+                        ((outdated-p object)
+                         (make-part (symbol-name name) nil "made before its class was redefined"))
                         ((member (class-of (class-of object))
                                  (list (find-class 'standard-class) (find-class 'structure-class)))
                          (make-part (symbol-name name) nil "unbound"))

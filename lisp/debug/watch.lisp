@@ -171,7 +171,10 @@ program is about to signal CONDITION."
                   (not (typep condition 'storage-condition))
                   (stack-space-p))
          (multiple-value-bind (frames more) (shown-frames)
-           (when (and (if *job* (program-running-p) frames) ; Else only the agent and SBCL run.
+           (when (and (if *job*
+                          (program-running-p)
+                          ;; A call of ERROR in tail position leaves no frame of the program.
+                          (or frames (program-threads (list sb-thread:*current-thread*))))
                       (watched-p watch condition frames)
                       (below-rate-limit-p watch))
              (record-watched watch condition frames more)

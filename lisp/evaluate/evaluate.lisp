@@ -184,9 +184,7 @@ the user prints STRUCTURE, because its output is unknown."
   (let ((method (first (compute-applicable-methods #'print-object
                                                    (list structure *standard-output*)))))
     (when (eq (first (sb-mop:method-specializers method)) (find-class 'structure-object))
-      (loop for slot in (sb-mop:class-slots (class-of structure))
-            for name = (sb-mop:slot-definition-name slot)
-            when (slot-boundp structure name) collect (slot-value structure name)))))
+      (mapcar #'cdr (all-slots structure)))))
 
 (defun printed-parts (value)
   "Return a list of the objects in VALUE that the printer prints: at most *PRINT-LENGTH* elements of

@@ -11,11 +11,20 @@
   "The CPU time for printing local variables, in milliseconds. When it is used up, the remaining
 ones are left out.")
 
+(defun outdated-p (object)
+  "Return true if the class of OBJECT was redefined and OBJECT still has the slots of the former
+definition. Their locations do not fit the class. Structures stay like this, and SBCL updates other
+instances when they are next used."
+  (let ((layout (layout-of object)))
+    (or (outdated-layout-p layout)
+        ;; SBCL does not mark each former layout of a structure as invalid.
+        (and (typep object 'structure-object)
+             (nil-if-unknown (not (eq layout (classoid-layout (layout-classoid layout)))))))))
+
 (defun standard-slots (object)
   "Return an alist from names to values of the bound slots of OBJECT, an instance of a
-STANDARD-CLASS. Return NIL if the class was redefined and OBJECT is not updated yet, because the
-locations of its slots do not fit the new class."
-  (unless (outdated-layout-p (layout-of object))
+STANDARD-CLASS. Return NIL if OBJECT is outdated."
+  (unless (outdated-p object)
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
           for value = (typecase location
@@ -25,10 +34,13 @@ locations of its slots do not fit the new class."
             collect (cons (sb-mop:slot-definition-name slot) value))))
 
 (defun structure-slots (object)
-  "Return an alist from names to values of the slots of OBJECT, a structure."
-  (loop for slot in (sb-mop:class-slots (class-of object))
-        for name = (sb-mop:slot-definition-name slot)
-        collect (cons name (slot-value object name))))
+  "Return an alist from names to values of the bound slots of OBJECT, a structure. Return NIL if
+OBJECT is outdated."
+  (unless (outdated-p object)
+    (loop for slot in (sb-mop:class-slots (class-of object))
+          for name = (sb-mop:slot-definition-name slot)
+          when (slot-boundp object name)
+            collect (cons name (slot-value object name)))))
 
 (defun condition-slots (condition)
   "Return an alist from names to values of the slots of CONDITION that initargs or SETF have set.

@@ -49,6 +49,15 @@ describe('a watch', () => {
     await debug({ error: Number(/(\d+): /.exec(list)?.[1]), end: true });
   });
 
+  test('holds an error that left no frame of the program', async () => {
+    await session.eval(
+      '(progn (sb-thread:make-thread (lambda () (error "tail")) :name "worker six") (values))',
+    );
+    const error = await heldIn('worker six');
+    expect(await debug({ error })).toMatch(/^Error: tail\nType: COMMON-LISP::SIMPLE-ERROR\n/);
+    expect(await debug({ error, end: true })).toBe(`The thread of error ${error} goes on.`);
+  });
+
   test('runs a frame of the thread again', async () => {
     await start('worker two');
     const error = await heldIn('worker two');
@@ -103,7 +112,7 @@ describe('a watch', () => {
       /^Signalled \d+ s ago in the thread worker five: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
     );
     expect(await debug({ unwatch: true })).toBe(
-      'Errors are not recorded any more. 6 were seen; held errors stay held.',
+      'Errors are not recorded any more. 7 were seen; held errors stay held.',
     );
     expect(await session.eval('*break-on-signals*')).toBe('NIL');
   });

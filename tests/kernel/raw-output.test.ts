@@ -17,6 +17,23 @@ GC control variables:
    *STOP-FOR-GC-PENDING* = false
 `;
 
+/** The same of SBCL 2.6.7. */
+const NEWER_HEAP_TABLE = `Heap exhausted during allocation: 4280778752 bytes available, 8796093022224 requested.
+     | Immobile Objects |
+ Gen layout symbol   code  Boxed   Cons    Raw   Code  SmMix  Mixed  LgRaw LgCode  LgMix Waste%       Alloc        Trig   Dirty GCs Mem-age
+  0      0      0      1      1      4      1      1      1     12      0      0      0   41.3      384752    43002216       -   1  0.0000
+Tot    778  24148  20461    239    136      8      4     12     25      0      0      9    4.8    13511744 [0.3% of 4294967296 max]
+GC control variables:
+   *GC-INHIBIT* = false
+   *GC-PENDING* = in progress
+   *STOP-FOR-GC-PENDING* = false
+Collection trigger variables:
+   dynamic_space_size = 4294967296
+   bytes_allocated = 13511744
+   auto_gc_trigger = 227927900
+   bytes_consed_between_gcs = 214748364
+`;
+
 const REGISTERS = ` tid 25867 CPU state (SIGILL received): PC=7f9c19cd8267 Flags={IF ZF PF}
               rax              rcx              rdx              rbx              rsp              rbp              rsi              rdi
                 0     7F9C19CD8267             CA16                8     7F9C198FF968     7F9C198FF980                4             650B
@@ -89,6 +106,7 @@ describe('what is told', () => {
 
   test.each([
     ['the tables of the heap', HEAP_TABLE],
+    ['those of a newer SBCL', NEWER_HEAP_TABLE],
     ['the registers', REGISTERS],
     ['the warning of a full stack', 'INFO: Control stack guard page unprotected\n'],
   ])('not %s, however it is cut', (_, text) => {
@@ -99,6 +117,11 @@ describe('what is told', () => {
         expect(raw.take()).toBe('');
       }
     }
+  });
+
+  test('variables of a program, which it writes as the runtime does, but elsewhere', () => {
+    expect(heard(`${NEWER_HEAP_TABLE}done\n   heap = 3\n`).take()).toBe('done\n   heap = 3\n');
+    expect(heard('My variables:\n   heap = 3\n').take()).toBe('My variables:\n   heap = 3\n');
   });
 
   test('the first ten frames', () => {

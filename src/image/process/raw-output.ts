@@ -11,12 +11,17 @@ const REASON_LIMIT = 100;
 /** Matches lines of SBCL's runtime about events that the agent reports better: warnings that the stack is full, tables
  * of the heap and the registers, and stack frames after the first ten. */
 const CHATTER =
-  /^(?:INFO: Control stack guard page |Heap exhausted during |GC control variables:| +\*[A-Z-]+\* = | +Immobile Object Counts| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
-/** The beginnings of those lines that CHATTER matches and that are not indented. */
+  /^(?:INFO: Control stack guard page |Heap exhausted during | +Immobile Object Counts$| +\| Immobile Objects \|$| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
+/** Matches the heading of a list of variables of the runtime, which it writes after the table of the heap. */
+const VARIABLES = /^(?:GC control|Collection trigger) variables:$/;
+/** Matches a line of such a list. */
+const VARIABLE = /^ {3}[\w*-]+ = [\w ]+$/;
+/** The beginnings of those lines that CHATTER or VARIABLES matches and that are not indented. */
 const BEGINNINGS = [
   'INFO: Control stack guard page ',
   'Heap exhausted during ',
   'GC control variables:',
+  'Collection trigger variables:',
   'Tot ',
   'sigmask=',
 ];
@@ -30,6 +35,8 @@ const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 export class RawOutput {
   #buffer = '';
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
+  /** Whether the last line of each stream belonged to a list of variables. */
+  readonly #inVariables: Record<RawStream, boolean> = { stdout: false, stderr: false };
   /** The incomplete last line of stderr. It is kept here even after `take` has returned it. */
   #stderrRemainder = '';
   /** Set when the next line is a reason. `pid` is the id of the process that the reason is about. `fatal` is false for
@@ -42,18 +49,18 @@ export class RawOutput {
     const lines = (this.#partial[stream] + text).split('\n');
     this.#partial[stream] = lines.pop()?.slice(-LIMIT) ?? '';
     if (stream === 'stderr') this.#scanStderr(text);
-    const passed = lines.filter((line) => !CHATTER.test(line)).map((line) => `${line}\n`);
+    const passed = lines.filter((line) => !this.#isChatter(stream, line)).map((line) => `${line}\n`);
     this.#buffer = (this.#buffer + passed.join('')).slice(-LIMIT);
   }
 
-  /** Returns the output since the previous call, without lines that CHATTER matches. */
+  /** Returns the output since the previous call, without chatter of the runtime. */
   take(): string {
     const buffered = this.#buffer;
     this.#buffer = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // An incomplete line that may become chatter is kept. If it were returned now, CHATTER could not match the rest
-      // of the line later.
+      // An incomplete line that may become chatter is kept. If it were returned now, the rest of the line
+      // could not be told from other output later.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;
@@ -69,6 +76,13 @@ export class RawOutput {
   /** The last warning of the runtime that its memory may be corrupted; undefined when there was none. */
   get corrupted(): string | undefined {
     return this.#corruption && withoutAddresses(this.#corruption.reason);
+  }
+
+  /** Returns whether LINE, the next one of STREAM, is one that the runtime writes about an event that the agent reports. */
+  #isChatter(stream: RawStream, line: string): boolean {
+    const begins = VARIABLES.test(line);
+    this.#inVariables[stream] = begins || (this.#inVariables[stream] && VARIABLE.test(line));
+    return this.#inVariables[stream] || CHATTER.test(line);
   }
 
   #scanStderr(text: string): void {

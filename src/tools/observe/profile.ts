@@ -94,7 +94,10 @@ function profileText(profile: Profile, mode: string, places: Places): string {
   const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
   const lines = spots.map((spot) => spotText(spot, places, bytes));
   const shown = spots.filter(({ self }) => self > 0).length;
-  const more = found > shown ? `\n... ${found - shown} more functions with less` : '';
+  const more =
+    found > shown
+      ? `\n... ${found - shown} more ${found - shown === 1 ? 'function' : 'functions'} with less`
+      : '';
   return `${head}\n   self  total\n${lines.join('\n')}${more}${notesText(profile)}`;
 }
 
