@@ -43,7 +43,7 @@ test('in the thread that reads requests', async () => {
   await evaluated('(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) 42)');
   const { text, isError } = await session.call('get_last_error', {});
   expect({ text, isError }).toEqual({
-    text: `Error: The lookup failed, because code of the image signalled COMMON-LISP::TYPE-ERROR: ${NOT_BEGUN('The value 42 is not of type SEQUENCE')}`,
+    text: `The lookup failed, because code of the image signalled COMMON-LISP::TYPE-ERROR: ${NOT_BEGUN('The value 42 is not of type SEQUENCE')}`,
     isError: true,
   });
   await evaluated("(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) '())");

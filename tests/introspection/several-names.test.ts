@@ -108,6 +108,8 @@ Internal functions (7):
 Internal macros (1):
   LONELY
 
+Used only by functions that nobody uses, or by each other (2): Odd Name, PASSED
+
 Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.`,
   );
   expect(await session.text('who_calls', { name: 'many', unused: true, limit: 1 })).toMatch(
