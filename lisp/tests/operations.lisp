@@ -26,10 +26,11 @@
   "Return the full name of the symbol that TEXT means to the reader, or NIL. It begins with another
 package than TEXT if the package in TEXT inherits or imports the symbol."
   (let* ((colon (position #\: text))
-         (package (and colon (plusp colon) (find-package (string-upcase (subseq text 0 colon)))))
-         (name (and package (string-upcase (string-left-trim ":" (subseq text colon)))))
-         (symbol (and package (find-symbol name package))))
-    (and symbol (symbol-text symbol))))
+         (package (and colon (plusp colon) (find-package (string-upcase (subseq text 0 colon))))))
+    (when package
+      (let ((symbol (find-symbol (string-upcase (string-left-trim ":" (subseq text colon)))
+                                 package)))
+        (and symbol (symbol-text symbol))))))
 
 (defun meant-names (text)
   "Return a list of the names that TEXT can mean: TEXT itself, if TEXT has a single colon the same
