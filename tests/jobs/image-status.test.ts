@@ -110,7 +110,7 @@ describe('an image that runs', () => {
 
   test('names the threads of the program, ten at most', async () => {
     await session.eval(
-      '(defvar *threads* (loop for n below 12 collect (sb-thread:make-thread (lambda () (sleep 100)) :name (format nil "w~A~%" n))))',
+      '(defvar *threads* (loop for n below 12 collect (sb-thread:make-thread (lambda () (sleep 1000)) :name (format nil "w~A~%" n))))',
     );
     await statusOnce(session, /^Threads: 14, 12 of the program: ("w\d+", ){10}\.\.\.$/m);
     await session.eval(
