@@ -119,10 +119,10 @@ thread was sending a message, which the server may have got in part."
 
 (defun failure-text (begun condition)
   "Return the text of the answer to a request in which the agent failed by CONDITION. BEGUN is true
-if the work for the request had begun."
+if code of the program may have run for the request."
   (format nil
-          "live-lisp failed ~:[before the call began, so nothing was done~;after the call had ~
-           run, so its result is lost, but not what it did~] (~A). The image is kept. ~
+          "live-lisp failed~:[, so nothing was done~; after the call had run, so its result is ~
+           lost, but not what it did~] (~A). The image is kept. ~
            ~:[Call again~;See what the call did before you repeat it~]; what the server wrote to ~
            its standard error has the details for a bug report."
           begun
@@ -131,8 +131,8 @@ if the work for the request had begun."
 
 (defun send-failure (id begun condition)
   "Answer the request with the id ID, in which the agent's own code has signalled CONDITION. BEGUN
-is true if the work for the request had begun. If CONDITION is FATAL-P, answer with a fault: the
-server then replaces the image."
+is true if code of the program may have run for the request. If CONDITION is FATAL-P, answer with a
+fault: the server then replaces the image."
   (send (if (fatal-p condition)
             (object "id" id "fault" (report-text 500 condition))
             (object "id" id
@@ -140,8 +140,9 @@ server then replaces the image."
                                         "text" (failure-text begun condition))))))
 
 (defun fail-job (job condition)
-  "Answer the request of JOB by SEND-FAILURE, and end its thread. CONDITION was signalled in the
-agent's own code."
+  "Answer the request of JOB, in which the agent's own code has signalled CONDITION, and end the
+thread of JOB. After the work of JOB, answer by SEND-FAILURE. Before it, answer with a fault: an
+agent that cannot begin a job is of no use, and the server sends the request again to a new image."
   (unless (shiftf (job-answered job) t)
     (let ((*channel* (job-channel job)) (sent nil))
       (unwind-protect
@@ -150,8 +151,9 @@ agent's own code."
                                           operation ~A"
                                      (job-begun job) (job-operation job))
                              condition)
-             (send-failure (job-id job) (job-begun job) condition)
-             (setf sent t))
+             (when (job-begun job)
+               (send-failure (job-id job) t condition)
+               (setf sent t)))
         ;; A damaged agent can do no more than this.
         (unless sent (send (object "id" (job-id job) "fault" (report-text 500 condition)))))))
   (leave-thread))

@@ -280,6 +280,7 @@ describe('what the file has no more', () => {
     expect(await loaded('e.lisp', ...head, '(defun f () 1)')).toBe(
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: export Q::A of Q; package Q.\n${FORGET}`,
     );
+    await load('e.lisp', { forget: true });
   });
 
   test('is no export of a package that another form, as before, makes only once', async () => {

@@ -10,9 +10,6 @@ const session = sharedSession({ args: ['--replay', 'off'] });
 const evaluated = (form: string) => session.call('eval_form', { form });
 
 const DETAILS = 'what the server wrote to its standard error has the details for a bug report.';
-const NOT_BEGUN = (why: string) =>
-  `live-lisp failed before the call began, so nothing was done (${why}). The image is kept. Call again; ${DETAILS}`;
-
 test('after a call: what it did is kept, and the frames are in the log', async () => {
   expect(
     await evaluated('(progn (defvar *kept* 1) (setf (live-lisp.jobs::job-output live-lisp.jobs::*job*) 42))'),
@@ -27,26 +24,24 @@ Type: COMMON-LISP::TYPE-ERROR`),
   );
 });
 
-test('before a call: nothing was done', async () => {
-  await evaluated(
-    `(push (lambda () (pop live-lisp.jobs::**before-jobs**) (error "Not ~S." '(a . #.(sb-int:unquote 'b 2))))
-           live-lisp.jobs::**before-jobs**)`,
-  );
-  expect(await evaluated('(setf *kept* 2)')).toEqual(
-    bad(`Error: ${NOT_BEGUN('Not (A . ,@B)')}
-Type: COMMON-LISP::SIMPLE-ERROR`),
-  );
-  expect(await evaluated('*kept*')).toEqual(good('1'));
-});
-
 test('in the thread that reads requests', async () => {
   await evaluated('(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) 42)');
   const { text, isError } = await session.call('get_last_error', {});
   expect({ text, isError }).toEqual({
-    text: `The lookup failed, because code of the image signalled COMMON-LISP::TYPE-ERROR: ${NOT_BEGUN('The value 42 is not of type SEQUENCE')}`,
+    text: `The lookup failed, because code of the image signalled COMMON-LISP::TYPE-ERROR: live-lisp failed, so nothing was done (The value 42 is not of type SEQUENCE). The image is kept. Call again; ${DETAILS}`,
     isError: true,
   });
   await evaluated("(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) '())");
   expect(await evaluated('*kept*')).toEqual(good('1'));
   expect(session.stderr).toContain('live-lisp: The agent failed in its operation last-error: ');
+});
+
+test('before a call: it runs in a new image, and the frames are in the log', async () => {
+  await evaluated(
+    `(push (lambda () (error "Not ~S." '(a . #.(sb-int:unquote 'b 2)))) live-lisp.jobs::**before-jobs**)`,
+  );
+  const { text, notices } = await evaluated('(+ 1 2)');
+  expect(text).toBe('3');
+  expect(notices.join('\n')).toContain('its agent failed: Not (A . ,@B)');
+  expect(session.stderr).toContain('live-lisp: The agent failed before the work of its operation evaluate: ');
 });

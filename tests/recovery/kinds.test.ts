@@ -249,8 +249,5 @@ test('a stream that a form has kept goes on to where output goes', async () => {
   await killImage(session);
   await session.eval('1');
   const { text, notices } = await session.call('eval_form', { form: '(note 1)' });
-  expect([text, notices]).toEqual([
-    '1',
-    [expect.stringMatching(/threads since the last answer:\nNoted 1\.$/)],
-  ]);
+  expect([text, notices]).toEqual(['1\n\nOutput:\nNoted 1.', []]);
 });
