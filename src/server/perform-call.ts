@@ -185,9 +185,7 @@ function toResult(outcome: Outcome): CallToolResult {
   return {
     content: texts.map((text) => ({ type: 'text' as const, text: withoutHalves(text) })),
     ...(outcome.success &&
-      outcome.structured && {
-        structuredContent: dataWithoutHalves(outcome.data) as Record<string, unknown>,
-      }),
+      outcome.structured && { structuredContent: dataWithoutHalves(outcome.data) as Record<string, unknown> }),
     isError: !outcome.success,
   };
 }

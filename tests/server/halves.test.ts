@@ -3,7 +3,7 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import { NO_SYSTEMS } from '../harness.ts';
-import { RawServer, type Reply, textOf } from './raw.ts';
+import { type Reply, RawServer, textOf } from './raw.ts';
 
 const server = new RawServer({ args: [...NO_SYSTEMS] });
 
@@ -21,8 +21,7 @@ function whole(message: Reply): Reply {
 const HALF = String.fromCharCode(0xd800);
 
 test('a value, output and an error tell the code of a half; a pair stays', async () => {
-  const answer = async (form: string) =>
-    textOf(whole(await server.send(server.callLine('eval_form', { form }))));
+  const answer = async (form: string) => textOf(whole(await server.send(server.callLine('eval_form', { form }))));
   expect(await answer('(list (string (code-char #xd800)) "\u{1f600}")')).toBe('("<U+D800>" "\u{1f600}")');
   expect(await answer('(progn (write-char (code-char #xdfff)) 1)')).toBe('1\n\nOutput:\n<U+DFFF>');
   expect(await answer('(error "a~Cb" (code-char #xdc00))')).toMatch(/^Error: a<U\+DC00>b\n/);
