@@ -39,19 +39,6 @@ export function visible(text: string): string {
   return withHidden(text, codeOf);
 }
 
-/** Returns TEXT with codes such as `<U+D800>` in place of halves of surrogate pairs, which Lisp strings can contain. JSON
- * can only have them as escapes, for which many clients refuse the whole message. */
-export function withoutHalves(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, codeOf);
-}
-
-/** Returns a copy of DATA, which JSON can hold, with the texts in it as withoutHalves gives them. */
-export function dataWithoutHalves<Data>(data: Data): Data {
-  return JSON.parse(JSON.stringify(data), (_key, value: unknown) =>
-    typeof value === 'string' ? withoutHalves(value) : value,
-  ) as Data;
-}
-
 /** Returns TEXT as a part of one line, with codes such as `<U+000A>` in place of hidden characters and line feeds.
  * Unless KEEPS_TABS is true, tabs are replaced too. */
 export function visibleLine(text: string, keepsTabs = false): string {

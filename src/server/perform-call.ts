@@ -15,7 +15,6 @@ import type { HumanEditors, ShownAnswer } from '../kernel/human-editor.ts';
 import type { NoticeReader } from '../kernel/notice-board.ts';
 import type { Outcome } from '../kernel/outcome.ts';
 import type { CallContext } from '../kernel/tool.ts';
-import { dataWithoutHalves, withoutHalves } from '../visible.ts';
 import { type Approvals, canAsk, isModern, sender, type WaitingCall } from './approvals.ts';
 import { signed } from './identity.ts';
 import type { MessageSize } from './message-size.ts';
@@ -177,15 +176,16 @@ function beginCall(
   };
 }
 
-/** Returns the MCP result for OUTCOME. Its first text is that of the tool. The notices follow as further texts. */
+/** Returns the MCP result for OUTCOME. Its first text is that of the tool, unchanged. The notices follow as further
+ * texts. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const ownText = outcome.success ? outcome.text : outcome.error;
   const texts = [ownText, ...outcome.notices, ...(hint === undefined ? [] : [hint])];
   return {
-    content: texts.map((text) => ({ type: 'text' as const, text: withoutHalves(text) })),
+    content: texts.map((text) => ({ type: 'text' as const, text })),
     ...(outcome.success &&
-      outcome.structured && { structuredContent: dataWithoutHalves(outcome.data) as Record<string, unknown> }),
+      outcome.structured && { structuredContent: outcome.data as Record<string, unknown> }),
     isError: !outcome.success,
   };
 }
@@ -212,5 +212,5 @@ function withEnd(result: CallToolResult, end: CallEnd): CallToolResult {
 }
 
 export function errorResult(error: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: withoutHalves(messageOf(error)) }], isError: true };
+  return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }

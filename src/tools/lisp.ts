@@ -11,7 +11,6 @@ import type { Mirror } from '../kernel/mirror.ts';
 import { valueText } from '../kernel/outcome.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
-import { dataWithoutHalves } from '../visible.ts';
 import { callOptions } from './calling.ts';
 import { holdingSection } from './debug/held-text.ts';
 import { errorOptions, type HeldToolCalls, heldResultOr } from './debug/hold.ts';
@@ -54,8 +53,7 @@ export class LispTools implements ImageTools {
 
   register(definition: unknown, atStart: boolean, registration?: unknown): string {
     this.#registrations += 1;
-    const data = dataWithoutHalves(readToolDefinition(definition));
-    const tool = lispTool(this.#image, data, registration, this.#debugging);
+    const tool = lispTool(this.#image, readToolDefinition(definition), registration, this.#debugging);
     if (this.#callsNameImage && tool.parameters.some(({ name }) => name === 'image'))
       throw new CallError(
         `Tool ${tool.name} has a parameter 'image', by which calls name an image of this server, so it was not registered. Give the parameter another name.`,
