@@ -99,8 +99,8 @@ than 5000 conses."
   "Call the function NOTE with two arguments, a kind and a name, for each use of a name in FORM. The
 kind is :CALL for a function, :INNER for a function called in a LAMBDA, :VARIABLE, or :DATA for a
 symbol in quoted data or in code that never runs. For a definition of a function inside FORM, call
-NOTE with :INSIDE and a list of the name and of the symbols in the definition. If a macro cannot be
-expanded, skip the rest of FORM."
+NOTE with :INSIDE and a list of the name and of the symbols after it in the definition. If a macro
+cannot be expanded, skip the rest of FORM."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled)
@@ -138,7 +138,7 @@ expanded, skip the rest of FORM."
                      ((member head *definers-of-functions*)
                       (beside (forms-outside-functions form))
                       (unless (eq form whole)
-                        (multiple-value-bind (symbols all) (symbols-in (rest form))
+                        (multiple-value-bind (symbols all) (symbols-in (cddr form))
                           (when all (funcall note :inside (cons (second form) symbols)))))
                       (values form t))
                      ((and (eq head 'if) (member (second form) '(nil t)))

@@ -32,8 +32,8 @@ test('functions that LET defines together are no callers of each other', async (
     `Functions that call CLOSURES::NEXT:\n\n  CLOSURES::CALLS\n    closures.lisp:8:19  (defun calls () (next)))`,
   );
   expect(await callers('closures::reset')).toBe('Possible callers:\n\n  CLOSURES::TOLD');
-  expect(await written.session.text('who_calls', { name: 'closures', unused: true })).not.toContain(
-    'named in data',
+  expect(await written.session.text('who_calls', { name: 'closures', unused: true })).toContain(
+    'Internal functions (4):\n  CALLS\n  (SETF NEXT)\n  RESET  (named in data of TOLD)\n  TOLD\n',
   );
 });
 
@@ -63,12 +63,12 @@ test('a form that the reader evaluates uses names, also in a function', async ()
   (defconstant +size+ 3)
   (defun below (n) (loop for i below n collect i))
   (defvar *limit* 4))
-(defun array () (make-array #.+size+))
+(defun sized () (make-array #.+size+))
 (defun member-p (x) (member x '#.(below *limit*)))
 `,
   );
   expect(await references('reader::+size+')).toContain(
-    `Other places that use READER::+SIZE+:\n\n  READER::ARRAY (read-time value)\n    reader.lisp:7:31  (defun array () (make-array #.+size+))`,
+    `Other places that use READER::+SIZE+:\n\n  READER::SIZED (read-time value)\n    reader.lisp:7:31  (defun sized () (make-array #.+size+))`,
   );
   const place = `  READER::MEMBER-P (read-time value)\n    reader.lisp:8`;
   const text = "(defun member-p (x) (member x '#.(below *limit*)))";

@@ -80,6 +80,7 @@ function unusedText(
       return `${header} (${counts.get(header)}):\n${listText(texts, more)}`;
     }),
     withoutEntry.length > 0 &&
+      !hasMore(page) &&
       `Used only by functions that nobody uses, or by each other (${withoutEntry.length}): ${inHome(withoutEntry)}`,
     [
       lines.length > 0 &&
