@@ -70,7 +70,7 @@ declaration about the variable NAME does not count as data."
   (unread (list unread-file) :optional)
   (files (list string) :optional "Source files of the code that was searched for uses.")
   (without-entry (list string) :optional
-   "Functions that only unused functions use, or each other.")
+   "Names of functions whose only users are unused functions or functions in this list.")
   (rows (list unused-row) :optional))
 
 (defun external-p (name)
@@ -98,23 +98,26 @@ Else return NIL."
 ;;; Functions that only unused functions use
 
 (defun other-users (index name)
-  "Return a list of the names of the users of the function NAME in INDEX, without NAME."
+  "Return a list of the names of the definitions that use the function NAME according to INDEX. The
+definition of NAME itself is left out."
   (remove name (mapcar #'name-of (users-of index name '(:calls :macroexpands :constant)))
           :test #'equal))
 
 (defun used-anyway-p (index name users names)
-  "Return true if the function NAME with USERS, a list of names, is used whatever the others are. It
-is exported, a macro, or in the data of a function, or one of its users is not a key of NAMES, a
-hash table."
+  "USERS is a list of the names of the users of the function NAME, and the keys of the hash table
+NAMES are the names of all functions of the package. Return true if NAME counts as used whether or
+not other functions of the package are used: it is exported, a macro, or in the data of a function,
+or one of USERS is not in NAMES."
   (or (external-p name)
       (and (symbolp name) (or (macro-function name) (mentioner index name)) t)
       (notevery (lambda (user) (gethash user names)) users)))
 
 (defun without-entry (index names)
-  "Return a list of those functions in NAMES, a list of names, that have users, but to which no use
-leads from a function that satisfies USED-ANYWAY-P: only unused functions use them, or each other."
+  "NAMES is a list of names of functions. Return a list of those that have users but cannot be
+reached from a function that satisfies USED-ANYWAY-P. Their users are unused functions, or other
+functions in the returned list."
   (let ((known (make-hash-table :test 'equal)) (uses (make-hash-table :test 'equal))
-        (reached (make-hash-table :test 'equal)) (queue '()))
+        (reached (make-hash-table :test 'equal)) (queue '()) (with-users '()))
     (flet ((reach (name)
              (unless (gethash name reached)
                (setf (gethash name reached) t)
@@ -122,10 +125,11 @@ leads from a function that satisfies USED-ANYWAY-P: only unused functions use th
       (dolist (name names) (setf (gethash name known) t))
       (dolist (name names)
         (let ((users (other-users index name)))
+          (when users (push name with-users))
           (cond ((used-anyway-p index name users known) (reach name))
                 (t (dolist (user users) (push name (gethash user uses)))))))
       (loop while queue do (mapc #'reach (gethash (pop queue) uses))))
-    (remove-if (lambda (name) (or (gethash name reached) (not (other-users index name)))) names)))
+    (remove-if (lambda (name) (gethash name reached)) (nreverse with-users))))
 
 (define-operation ("unused-functions" :gives (or unused-data lookup-failure))
     ((package string "The name of the package.")

@@ -686,7 +686,7 @@ export interface UnusedData {
   unread?: UnreadFile[];
   /** Source files of the code that was searched for uses. */
   files?: string[];
-  /** Functions that only unused functions use, or each other. */
+  /** Names of functions whose only users are unused functions or functions in this list. */
   withoutEntry?: string[];
   rows?: UnusedRow[];
 }

@@ -51,7 +51,7 @@ function headerOf({ external, macro }: UnusedRow): string {
   return `${external ? 'Exported' : 'Internal'} ${macro ? 'macros' : 'functions'}`;
 }
 
-/** How many of the functions that only unused ones use are named. */
+/** Maximum number of names to show of functions that only unused functions use. */
 const WITHOUT_ENTRY_LIMIT = 30;
 
 interface ShownUnused extends Omit<UnusedData, 'files'> {
