@@ -107,20 +107,21 @@ appended character."
       end)))
 
 (defvar *thread-capture* nil
-  "The capture that the standard output of this thread was bound to last, or NIL.")
+  "The capture of the newest job of this thread, or NIL.")
 
 (defun destination (capture)
-  "Return the capture that gets what this thread writes to CAPTURE now. It is CAPTURE as long as
-that has no successor. Otherwise it is *THREAD-CAPTURE*: a program often keeps a stream, as
-in (DEFVAR *OUT* *STANDARD-OUTPUT*), and what a later call writes to that stream is its own output."
+  "Return the capture that gets the output of this thread to CAPTURE now. This is CAPTURE while it
+has no successor, and then *THREAD-CAPTURE*. A program often keeps a stream, as in
+(DEFVAR *OUT* *STANDARD-OUTPUT*), and the output of a later call to this stream belongs to the later
+call."
   (if (capture-successor capture)
       (let ((own (or *thread-capture* capture)))
         (or (capture-successor own) own))
       capture))
 
 (defun keep (capture string start end)
-  "Append the characters of STRING from index START to END to the DESTINATION of CAPTURE. While that
-is followed and its head is full, wait."
+  "Append the characters of STRING from index START to END to the DESTINATION of CAPTURE. While
+the destination is followed and its head is full, wait."
   (loop for into = (destination capture)
         for to = (if (eq into capture)
                      (keep-part capture string start end)

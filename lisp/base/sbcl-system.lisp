@@ -231,7 +231,7 @@ failure."
 with a function that returns the next name on each call, and NIL at the end."
   ("SB-IMPL" "CALL-WITH-NATIVE-DIRECTORY-ITERATOR"))
 (define-internal-type undecodable-name
-  "The type of errors that a name from the system cannot be decoded."
+  "The type of the error that SBCL signals for a file name that it cannot decode."
   ("SB-INT" "C-STRING-DECODING-ERROR"))
 
 (defvar *skipping-undecodable* nil

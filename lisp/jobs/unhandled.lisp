@@ -110,9 +110,9 @@ report to its log. Do nothing if the report cannot be made: the agent may be dam
                            (report-text 4000 condition) (frame-lines)))))))
 
 (defun fatal-p (condition)
-  "Return true if the image is perhaps unusable after CONDITION, which was signalled in the agent's
-own code: a function or variable of the agent is gone, memory is exhausted or damaged, or this
-thread was sending a message, which the server may have got in part."
+  "Return true if CONDITION, an error in the agent's own code, can have made the image unusable: it
+shows that a function or variable of the agent is gone, or that memory is exhausted or damaged, or
+it has interrupted this thread in the middle of a message to the server."
   (or (damage-p condition)
       (typep condition '(or storage-condition sb-sys:memory-fault-error lost-thread))
       (sending-p)))
@@ -154,7 +154,7 @@ agent that cannot begin a job is of no use, and the server sends the request aga
              (when (job-begun job)
                (send-failure (job-id job) t condition)
                (setf sent t)))
-        ;; A damaged agent can do no more than this.
+        ;; A damaged agent may be unable to send more than this.
         (unless sent (send (object "id" (job-id job) "fault" (report-text 500 condition)))))))
   (leave-thread))
 

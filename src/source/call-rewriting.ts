@@ -55,14 +55,13 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
   return pattern;
 }
 
-/** Returns true when new calls of PATTERN call the same function as the old ones. */
+/** Returns true when PATTERN changes only arguments: its new calls call the same function as its old calls. */
 export function keepsOperator({ operator, to }: CallPattern): boolean {
   return symbolNameOf(to.first) === operator;
 }
 
-/** Returns true when the new calls of PATTERN may be meant for LIST, the lambda list of the same function in the image.
- * They are meant for another one if it does not take their arguments although these are enough: then LIST is the one
- * before a change. */
+/** LIST is the lambda list that the function of PATTERN has in the image. Returns false when the new calls of PATTERN
+ * have enough arguments for LIST, but do not fit it. LIST is then the lambda list before a change of the function. */
 export function isMeantFor({ to, rest }: CallPattern, list: LambdaList): boolean {
   const args = elementsOf(to)
     .slice(1)
@@ -95,7 +94,7 @@ export interface KeptMention extends Reason {
 export type ListAt = (top: number) => LambdaList | undefined;
 
 /** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other
- *  mentions are returned in `kept`, also the calls that would lack an argument. Skips the mentions within
+ *  mentions are returned in `kept`, and so are the calls that would lack an argument. Skips the mentions within
  *  REPLACED. */
 export function rewriteCalls(
   source: SourceText,

@@ -68,8 +68,8 @@ export function formInOrder(
   return olds.length === news.length ? news[olds.indexOf(start)] : undefined;
 }
 
-/** Returns the offsets in OLDS and in NEWS of each form whose text occurs exactly once in both, sorted by the offset in
- * OLDS. */
+/** Finds the forms whose text occurs exactly once in OLDS and exactly once in NEWS. Returns the two offsets of each
+ * form, sorted by the offset in OLDS. */
 function unchangedForms(olds: readonly Entry[], news: readonly Entry[]): { old: number; now: number }[] {
   const [oldByText, newByText] = [onlyByText(olds), onlyByText(news)];
   return olds.flatMap(({ text, start }) => {

@@ -1,4 +1,4 @@
-/** Collects the arguments of a call that is rewritten, and refuses the call when it would lack one. */
+/** Collects the arguments of a rewritten call, and refuses the call when a required argument would be missing. */
 
 import type { Mentioned } from './calls.ts';
 import type { Form } from './form.ts';
@@ -21,9 +21,9 @@ export interface Reason {
   why: Obstacle | Mentioned;
   /** The argument or keyword that the reason refers to. */
   what?: string | undefined;
-  /** The function in new, when the call may be rewritten once another definition of it is loaded. */
+  /** The function in new, if the call could be rewritten after another definition of this function was loaded. */
   loading?: string;
-  /** The number of arguments before the keywords, and how many the function in new requires. */
+  /** The number of arguments before the keywords, and the number that the function in new requires. */
   counts?: { given: number; required: number };
 }
 
@@ -46,9 +46,9 @@ export interface Argument {
 /** The function that a new call calls. */
 export interface NewFunction {
   name: string;
-  /** Undefined when it is not known. */
+  /** The lambda list; undefined when it is not known. */
   list: LambdaList | undefined;
-  /** Whether it is the function that the old call calls. */
+  /** True when the old call calls the same function. */
   same: boolean;
 }
 
@@ -57,15 +57,15 @@ export function isKeyword(form: Form): boolean {
   return form.name?.startsWith(PACKAGE_MARKER) === true;
 }
 
-/** The arguments of a call of a function, which are added in their order. */
+/** The arguments of a new call. They are added in their order. */
 export class NewArguments {
   readonly #callee: NewFunction;
   readonly #added: Argument[] = [];
-  /** A keyword whose value was not added yet. */
+  /** The last keyword, until its value is added. */
   #keyword: string | undefined;
-  /** Whether the last argument is a keyword in new, and a value for the function. */
+  /** True when the last argument is a keyword that the function takes as a value. */
   #endsInKeyword = false;
-  /** The parameter for which the call has no argument. */
+  /** The first parameter that was left out. */
   #omitted: string | undefined;
   /** The number of arguments before the first keyword. */
   #positional: number | undefined;
@@ -74,7 +74,7 @@ export class NewArguments {
     this.#callee = callee;
   }
 
-  /** Adds FORM, a keyword in new. NTH is its index in the arguments of new. */
+  /** Adds the keyword FORM, which is argument NTH of new. */
   addKeyword(form: Form, nth: number): void {
     if (this.#keyword === undefined && this.#isKey(form, nth)) this.#keyword = form.text;
     else {
@@ -86,7 +86,7 @@ export class NewArguments {
   /** Adds ARGUMENT. Throws an Unfit when one before it was left out. */
   add(argument: Argument): void {
     this.#endsInKeyword = false;
-    // It would move into the place of the omitted argument.
+    // ARGUMENT would move into the place of the omitted one.
     if (this.#omitted !== undefined) throw lacking(this.#omitted);
     if (this.#keyword !== undefined) {
       this.#positional ??= this.#added.length;
@@ -96,8 +96,8 @@ export class NewArguments {
     this.#added.push(argument);
   }
 
-  /** Adds FORMS, the arguments for which the &rest parameter PARAMETER stands. TEXT_OF returns the text of a form. Without
-   * FORMS a keyword before it goes too. */
+  /** Adds FORMS, the arguments for which the &rest parameter PARAMETER stands. TEXT_OF returns the text of a form.
+   * If FORMS is empty, a keyword before PARAMETER is left out too. */
   addRest(parameter: string, forms: readonly Form[], textOf: (form: Form) => string): void {
     if (forms.length === 0 && this.#keyword !== undefined) {
       // Without the lambda list the keyword can be an argument of its own.
@@ -111,8 +111,8 @@ export class NewArguments {
     }
   }
 
-  /** Leaves out PARAMETER, for which the call has no argument, if the function does without: it is the value of a
-   * keyword, which goes too, or optional. Throws an Unfit when it is not. */
+  /** Leaves out PARAMETER, for which the call has no argument. If PARAMETER is the value of a keyword, the keyword is
+   * left out too. Throws an Unfit when the function requires PARAMETER. */
   omit(parameter: string): void {
     const { name, list, same } = this.#callee;
     if (this.#keyword !== undefined) {
@@ -123,7 +123,7 @@ export class NewArguments {
     }
     const place = this.#added.length;
     const isOptional = list && place >= list.required && place < list.required + list.optional;
-    // What LIST takes as a value can be a keyword of the function after a change, which would stay without its value.
+    // After a change of the function, the last argument can be a keyword, and would then lack its value.
     const isDoubtful = same && this.#endsInKeyword;
     if (list !== undefined && (!isOptional || isDoubtful)) throw lacking(parameter);
     this.#omitted ??= parameter;

@@ -154,13 +154,13 @@ function moreText(more: number | undefined, what: string): string {
  * repeat them. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
-/** Matches SBCL's report that a compilation was left before its end. Only the end of a call leaves one, and the answer
- * tells that end: by an interruption, for example, while SBCL compiled a form. */
+/** Matches SBCL's report that a compilation was aborted. The report says nothing new to the reader of an answer,
+ * because the answer has the error or the interruption that aborted the compilation. */
 const UNIT_ABORTED =
   /(?:; ?\n)?; compilation unit aborted\n(?:; {3}(?:caught|printed) \d+ [\w -]+(?:\n|$))*/g;
 
-/** Returns OUTPUT, what a call has written, as a text without SBCL's reports that the answer makes superfluous; '' when
- * there is no output. */
+/** Returns the text of OUTPUT, which a call has written, without the reports of SBCL that repeat parts of the answer.
+ * Returns '' when there is no output. */
 export function writtenText(output: Output | undefined): string {
   if (output === undefined) return '';
   const text = wholeText(output).replace(COMPILER_CHATTER, '').replace(UNIT_ABORTED, '');

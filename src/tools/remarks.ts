@@ -103,7 +103,8 @@ function warningText(warning: Warning, where = whereText(warning)): string {
   return `${kind}${where && ` (${where})`}: ${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
 }
 
-/** Returns what TEXT, the report of SBCL's warning, says is redefined. The classes of a method are told by their names. */
+/** Returns the name of the redefined function or method in TEXT, the report of SBCL's warning. For a method, the text
+ * also has the names of its classes. */
 function redefinedText(text: string): string {
   return text
     .replace(/^redefining /i, '')

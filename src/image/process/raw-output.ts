@@ -35,7 +35,7 @@ const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 export class RawOutput {
   #buffer = '';
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
-  /** Whether the last line of each stream belonged to a list of variables. */
+  /** By stream: true when its last line belonged to a list of variables. */
   readonly #inVariables: Record<RawStream, boolean> = { stdout: false, stderr: false };
   /** The incomplete last line of stderr. It is kept here even after `take` has returned it. */
   #stderrRemainder = '';
@@ -59,8 +59,7 @@ export class RawOutput {
     this.#buffer = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // An incomplete line that may become chatter is kept. If it were returned now, the rest of the line
-      // could not be told from other output later.
+      // An incomplete line that may become chatter is kept, because the rest of the line alone would not be recognized.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;
@@ -78,7 +77,7 @@ export class RawOutput {
     return this.#corruption && withoutAddresses(this.#corruption.reason);
   }
 
-  /** Returns whether LINE, the next one of STREAM, is one that the runtime writes about an event that the agent reports. */
+  /** Returns true when LINE, the next line of STREAM, is chatter of the runtime. */
   #isChatter(stream: RawStream, line: string): boolean {
     const begins = VARIABLES.test(line);
     this.#inVariables[stream] = begins || (this.#inVariables[stream] && VARIABLE.test(line));

@@ -28,7 +28,7 @@ export const TIMES = {
   /** The time in which an image that the server starts must send its greeting. */
   start: 60_000,
   /** The time in which an SBCL must compile the agent when it does this for the first time. It is long, because the
-   * machine can be busy, or far away, and what was compiled until then is lost. */
+   * machine can be busy or far away, and a compilation that is ended must begin again from the start. */
   compile: 300_000,
   /** The maximum time in which an image elsewhere does not react while calls wait. It is long, because the connection
    * can be interrupted for a while. The connection to an image of somebody else is closed when an interrupted call runs

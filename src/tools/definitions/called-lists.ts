@@ -15,7 +15,7 @@ import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** The function whose calls are rewritten, with what the image knows of it. */
+/** The function whose calls are rewritten, with the data of the image about this function. */
 type Old = Callee & { facts: ImpactData };
 
 /** The lambda lists of the function in the new calls of a pattern, by the package in which its name is read. */
@@ -76,7 +76,8 @@ export class CalledLists {
   }
 }
 
-/** Returns the lambda list in FACTS; undefined when they are about no function, or SBCL keeps none. */
+/** Returns the lambda list in FACTS. Returns undefined when FACTS describe no function, or when SBCL keeps no lambda
+ * list of the function. */
 function listIn({ kind, arglist, accepted = arglist }: Pick<ImpactData, 'kind' | 'arglist' | 'accepted'>) {
   return kind === 'COMPILER MACRO' || accepted === undefined ? undefined : parsedLambdaList(accepted);
 }
