@@ -91,14 +91,8 @@ function normalised(text: string, folder: string): string {
 }
 
 /** Resolves with the outcomes of FORMS in a plain SBCL, one after the other in one process, which evaluates the forms
- *  BEFORE first. A plain SBCL can die of a time limit that ends a LOAD: when the last form was not told, all are told in
- *  another one. */
-export async function inPlain(forms: readonly string[], before: readonly string[] = []): Promise<Outcome[]> {
-  const outcomes = await inOnePlain(forms, before);
-  return outcomes.at(-1)?.reported === 'not told' ? inOnePlain(forms, before) : outcomes;
-}
-
-function inOnePlain(forms: readonly string[], before: readonly string[]): Promise<Outcome[]> {
+ *  BEFORE first. */
+export function inPlain(forms: readonly string[], before: readonly string[] = []): Promise<Outcome[]> {
   return inFolder(forms, async (folder, outcomes) => {
     const list = join(folder, 'forms.txt');
     const mark = '=== probe ';
