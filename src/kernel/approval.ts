@@ -45,8 +45,8 @@ export type Verdict =
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
-/** Returns the message that refuses a call when no human can be asked. To code, the message advises to have the tool
- * called directly. */
+/** Returns the message that refuses a call when no human can be asked. If code made the call, the message advises to
+ * call the tool directly. */
 export function refusalText(question: QuestionSubject): string {
   const { tool, caller } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;

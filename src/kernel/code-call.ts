@@ -7,8 +7,8 @@ import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
-/** The answer to a call by code: data, with the text for a model; a text alone; or a failure. If a call failed but
- * still has a result, `result` is the text of it. */
+/** The answer to a tool call by code: a value, or the reason of a failure. `text` is the text for a model, if the value
+ * is data. `result` is the text of the result, if a failed call has one. */
 type CodeAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };

@@ -2,7 +2,7 @@
 
 /** The texts that earlier answers gave to one reader, such as the client of a server. */
 export class EarlierAnswers {
-  /** By subject, such as the name of a file: the last text that an answer had about this subject. */
+  /** Maps a subject, such as the name of a file, to the last text about it in an answer. */
   readonly #texts = new Map<string, string>();
   #lastAnswer = '';
 

@@ -96,8 +96,8 @@ export class Executor {
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
-  /** Records that the reader got an answer which this executor did not give. The reader is the client or, with COMMAND,
-   * a command. */
+  /** Records that a reader got an answer from elsewhere than this executor. The reader is COMMAND if it is given, else
+   * the client. */
   answeredElsewhere({ command, page }: CallContext): void {
     if (page) return;
     this.#earlierAnswers[command === undefined ? 'client' : 'command'].answered('');
@@ -159,8 +159,8 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), authority);
   }
 
-  /** Returns the tools that standing approvals must cover for CALL. If `raisedBy` raised the level of the tool, the
-   * registered tool is one of them when its own level needs an approval. */
+  /** Returns the tools that standing approvals must cover for CALL: the tool of CALL and, if `raisedBy` has raised its
+   * level, also the registered tool when its own level needs an approval. */
   #requiredTools({ tool, registered }: Call): Tool[] {
     const registeredRuns =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';

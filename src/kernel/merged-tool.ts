@@ -9,8 +9,8 @@ export interface Version {
   tool: Tool;
 }
 
-/** Returns one tool that stands in lists for VERSIONS. If these differ, it has the parameters of all, and its
- * description says which image has which. */
+/** Returns the tool that replaces VERSIONS in lists. If VERSIONS differ, it has the parameters of all of them, and its
+ * descriptions name the image of each version. */
 export function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
   const [{ tool: first }, ...others] = versions;
   if (others.every(({ tool }) => signatureOf(tool) === signatureOf(first))) return first;
@@ -26,7 +26,7 @@ export function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
   };
 }
 
-/** Returns a text that is equal for two tools if a client may call them in the same way. */
+/** Returns a text that is equal for two tools if lists show them in the same way. */
 function signatureOf({ description, parameters, required, safetyLevel }: Tool): string {
   return JSON.stringify([description, parameters, required, safetyLevel]);
 }

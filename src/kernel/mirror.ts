@@ -1,4 +1,4 @@
-// Holds the tools that code in an image has defined, under names for clients that no other tool has.
+// Holds the tools that code in an image has defined. Gives each a name for clients that no other tool has.
 
 import { CallError } from '../errors.ts';
 import { checkTool, type Tool } from './tool.ts';

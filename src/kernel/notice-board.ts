@@ -1,19 +1,18 @@
-// Stores notices until each connection has delivered them in an answer. Connections are that of the client that started
-// the server, and those of commands.
+// Stores the newest notices, and counts for each reader how many of them it has got in answers. A reader is the client
+// that started the server, or a command on the session's socket.
 
 import { counted } from './reply.ts';
 
 /** A notice to the reader of the next answer. With `own`, only the client that started the server gets it. */
 export type Notice = string | { own: string };
 
-/** A connection's position in the sequence of all notices. */
+/** The position of a reader in the sequence of all notices. */
 export interface NoticeReader {
-  /** Number of notices that the connection has delivered or skipped. */
+  /** Number of notices that the reader has got or skipped. */
   passed: number;
 }
 
-/** Maximum number of notices that are kept until all connections have delivered them. A connection gets only the number
- * of older ones. */
+/** Maximum number of stored notices. Of older notices, a reader gets only the number. */
 const LIMIT = 50;
 
 export class NoticeBoard {
@@ -29,14 +28,14 @@ export class NoticeBoard {
     this.#take = take;
   }
 
-  /** Returns the position of a new command. It gets only the notices that no earlier command has delivered. */
+  /** Returns a reader for a new command. The command gets only the notices that no earlier command has got. */
   command(): NoticeReader {
     return { passed: this.#passedByCommands };
   }
 
-  /** Returns the notices that the connection of COMMAND has not delivered yet, oldest first, without `own` notices. If
-   * COMMAND is undefined, returns those for the client that started the server, including its `own` notices. If there
-   * are more than LIMIT, a line with the number of the oldest ones replaces these. */
+  /** Returns the notices that COMMAND has not got yet, oldest first, without `own` notices. If COMMAND is undefined,
+   * returns the notices that the client which started the server has not got yet, including `own` notices. If some of
+   * them are no longer stored, the first line gives their number. */
   read(command?: NoticeReader): string[] {
     const news = this.#take();
     this.#kept.push(...news);

@@ -1,5 +1,5 @@
-// Defines the outcomes of calls, converts what the handlers of tools return to a Result, and decides which outcomes can
-// carry notices: remarks for the model that the answer itself does not need.
+// Defines the outcomes of calls. Converts the return value of a tool's handler to a Result. Decides which answers can
+// carry notices, which are messages to the model about something else than the call.
 
 import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';

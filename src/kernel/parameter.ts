@@ -31,8 +31,8 @@ export interface Parameter {
   /** True for the parameter that names the package in which Lisp names are read. In calls by code, the default is the
    * current package of the code. */
   readsNames?: true;
-  /** Set when the argument can be a number that the image gave to an error or a call, or an object number after an
-   * @. */
+  /** Set when the argument can identify something in one image: an error or a call by its number, or an object by `@`
+   * and its number. */
   isOfImage?: 'error' | 'call' | 'object';
 }
 
@@ -56,7 +56,7 @@ type ValueOf<Param extends Parameter> = Param extends { openEnum: true }
       ? readonly Values[Item][]
       : Values[Param['type']];
 
-/** The name of the parameter if the handler always gets an argument for it, else never. */
+/** The name of the parameter if the handler always gets an argument for it, else the type never. */
 type SureName<Param extends Parameter, RequiredNames> = Param['name'] extends RequiredNames
   ? Param['name']
   : Param extends { defaultOnlyDocumented: true }

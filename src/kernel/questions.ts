@@ -11,7 +11,7 @@ const TOO_MANY_QUESTIONS =
   'Nobody had answered when a hundred newer questions were open, so nothing was done.';
 const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
 
-/** Maximum number of open questions. One more closes the oldest question. */
+/** Maximum number of open questions. If one more is added, the oldest is closed. */
 const LIMIT = 100;
 
 /** The fields of an open question that are stored. The arguments and the complete preview are left out, because they

@@ -60,7 +60,7 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
 /** Maximum number of characters of a preview in the question. */
 const SHOWN_LIMIT = 8000;
 const FILE_LIMIT = 2_000_000;
-/** To cut between two lines, at most this number of further characters is left out. */
+/** Maximum number of further characters that are left out so that a cut is between two lines. */
 const LINE_LIMIT = 1000;
 
 /** Returns TEXT. If it is longer than LIMIT, its middle is replaced by a note about the rest. A cut is between two

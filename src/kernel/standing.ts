@@ -48,8 +48,9 @@ export class StandingApprovals {
     }
   }
 
-  /** Returns true when an approval for PLACES can also cover later calls of the session. It cannot when programs may
-   * execute or obey such files without asking. Only of Lisp sources is it certain that they do not. */
+  /** Returns true when an approval for PLACES can also cover later calls of the session. It cannot when a program may
+   * execute such a file, or read settings from it, without asking. Only Lisp sources are safe, except those that OBEYED
+   * matches. */
   canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>
@@ -79,7 +80,7 @@ function allow(rules: readonly Rule[], tool: string, places: readonly (string | 
 
 const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 
-/** Matches hidden files, files in hidden folders, and init files of a Lisp. Programs store code there, and run it. */
+/** Matches hidden files, files in hidden folders, and init files of a Lisp. Programs may run the code in them. */
 const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
 
 /** Returns true when OTHER is in the same folder as PLACE and has the same extension. */

@@ -1,4 +1,5 @@
-// Defines a tool: the seven fields that the contract names, and further fields for this server.
+// Defines a tool: the seven fields of the tool contract (see docs/develop/contracts.md), and further fields for this
+// server.
 
 import { CallError } from '../errors.ts';
 import type { QuestionLine } from '../question-line.ts';
@@ -104,8 +105,8 @@ export interface Tool {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
-  /** By required parameter, the parameters that can be given in its place. The handler then gets no value for the
-   * required one. */
+  /** Maps a required parameter to the parameters that can be given in its place. The handler then gets no value for the
+   * required parameter. */
   readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
   /** The level that the tool's author declared, if the server assumes a higher level. */
@@ -148,7 +149,8 @@ export interface Tool {
 /** The level, approval name and preview of a call that does more than other calls of its tool. */
 type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
-/** Returns TOOL as it counts for a call with ARGS: with the result of its `raisedBy`, if that has a higher level. */
+/** Returns TOOL for a call with ARGS. If its `raisedBy` returns a higher level, TOOL gets this level, and the preview
+ * and approval name that belong to it. */
 export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
   const raise = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
@@ -216,7 +218,7 @@ export function atLeastCautious(level: SafetyLevel): SafetyLevel {
 }
 
 /** Returns TEXT up to the first period that ends a sentence; all of TEXT when there is none. */
-export function firstSentence(text: unknown): string {
+function firstSentence(text: unknown): string {
   return /^.*?\.(?=\s|$)|^.*/s.exec(String(text))?.[0] ?? '';
 }
 
