@@ -58,7 +58,8 @@ interface Trial {
   message: string;
 }
 
-/** Runs a trial by a command, and waits until it ends. Returns the obstacle; undefined when bubblewrap works. */
+/** Runs a command that tries bubblewrap, and blocks until it ends. Returns the obstacle; undefined when bubblewrap
+ * works. */
 export function obstacleOf({ program, args, env }: ProcessCommand): Obstacle | undefined {
   const { status, signal, stderr, error } = spawnSync(program, args, { ...TRIAL_OPTIONS, env });
   return obstacleIn({

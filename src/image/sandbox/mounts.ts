@@ -54,8 +54,8 @@ export function readOnlyMounts(paths: readonly string[], areas: readonly string[
     .flatMap((path) => [...pinned(path, areas), ['read', path]]);
 }
 
-/** Returns writable mounts for each folder between PATH and the innermost of AREAS that contains PATH. A mount point
- * cannot be renamed, so code cannot put another folder in its place. */
+/** Returns a writable mount for each folder between PATH and the innermost of AREAS that contains PATH. This protects
+ * PATH: code cannot rename a mount point, and put another folder in its place. */
 export function pinned(path: string, areas: readonly string[]): Mounts {
   const [area] = areas.filter((each) => isInside(each, path)).sort((one, other) => other.length - one.length);
   if (area === undefined || area === path) return [];

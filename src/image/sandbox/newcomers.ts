@@ -23,7 +23,7 @@ export class NewFileWatcher {
     };
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        // If the file system does not answer, the next call of a tool will report this.
+        // An error is ignored here: if the file system does not answer, the next call of a tool reports this.
         if (name !== null && names.includes(name)) look(name).catch(() => {});
       });
       watcher.on('error', () => watcher.close());

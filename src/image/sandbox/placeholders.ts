@@ -11,9 +11,9 @@ import { withLock } from '../../lock.ts';
 import { isRunning } from '../../ownership.ts';
 import { makeFolder } from '../../paths.ts';
 
-/** Maximum number of milliseconds that the exit of this process waits until its folders are removed. In this time, the
- * process holds the lock. So it must be shorter than the time after which other processes take the lock (see
- * lock.ts). */
+/** Maximum number of milliseconds for which the exit of this process waits until its folders are removed. The process
+ * holds the lock while it waits, so this must be shorter than the time after which another process takes the lock by
+ * force (see lock.ts). */
 const REMOVING_MS = 1000;
 
 /** Empty folders in workspaces. Git does not show them, and does not consider them repositories. Several servers can

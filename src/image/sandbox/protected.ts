@@ -32,7 +32,7 @@ export const FORBIDDEN_FOLDERS = [
   '.devcontainer',
 ] as const;
 
-/** Files about which a note is given when they appear in a workspace. */
+/** Files whose appearance in a workspace is reported to the model (see NewFileWatcher). */
 export const REPORTED_FILES = [
   '.envrc',
   '.npmrc',

@@ -52,7 +52,7 @@ interface SandboxOptions {
   write: readonly string[];
   /** The folders in which a library manager installs libraries. Code can write in them too. */
   libraries: readonly string[];
-  /** Paths that code can see even inside hidden folders, such as the cache. */
+  /** Paths, such as that of the cache, that code can see even inside hidden folders. */
   needed: readonly string[];
   /** Paths of programs and records that are used outside the sandbox. They are read-only even inside folders in which
    * code can write. */
@@ -60,7 +60,7 @@ interface SandboxOptions {
   cacheFolder: string;
   /** The folder in which the server stores data between its runs. */
   stateFolder: string;
-  /** Further paths that are hidden as the secrets in the home are. */
+  /** Paths of further secrets, which are hidden like those in the home. */
   secrets: readonly string[];
   home: string;
   /** True for an image without network, and with temporary files of its own. */
@@ -76,8 +76,8 @@ const BASE_FLAGS = (
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
 ).split(' ');
 
-/** A shell script that opens the filter file, $0, as descriptor 9 for bubblewrap, and then runs bubblewrap. A script
- * must do this, because Node passes only those descriptors to a child that the caller of spawn lists. */
+/** A shell script that opens the filter file, $0, as descriptor 9, and then runs bubblewrap. The script is necessary,
+ * because Node closes all descriptors in a child except those that the caller of `spawn` lists. */
 const WITH_FILTER = 'exec "$@" 9<"$0"';
 
 /** A shell script that exits with code 9 (CANNOT_WRITE) when one of the folders in its arguments cannot be written. */
@@ -93,9 +93,9 @@ export class Sandbox implements CommandSandbox {
   readonly #options: SandboxOptions;
   // The paths in the following fields are real paths. They are resolved before an image could replace a link in one of
   // them.
-  /** The roots and the folders of `write`. */
+  /** The folders of the options `roots` and `write`. */
   readonly #workspace: readonly string[];
-  /** Those folders of `libraries` that exist. */
+  /** The existing folders of the option `libraries`. */
   readonly #libraries: readonly string[];
   /** The folders of temporary files that other programs share, such as /tmp; empty with `--sandbox strict`. */
   readonly #temporary: readonly string[];
@@ -343,7 +343,8 @@ export class Sandbox implements CommandSandbox {
   #needed(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
-    // The first path contains the programs of NixOS. The second one is often a link to a file in a folder of services.
+    // The first path contains the programs of NixOS. The second path is often a link into a folder of services, without
+    // which code could resolve no host names.
     const system = ['/run/current-system', ...(strict ? [] : [realPath('/etc/resolv.conf')])];
     return [...needed, cacheFolder, ...lisp, ...system]
       .filter((path) => existsSync(path) && isIn(folders, realPath(path)))

@@ -7,14 +7,15 @@ import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { cacheUsable } from '../process/agent.ts';
 
+/** An architecture, and the numbers of its system calls that the filter examines. */
 interface Processor {
-  /** The number by which the kernel identifies the architecture. */
+  /** The architecture's AUDIT_ARCH constant, by which the kernel identifies it. */
   audit: number;
   socket: number;
   socketpair: number;
-  /** The system calls of the kernel's key rings, which are always refused. */
+  /** The numbers of the system calls for the kernel's key rings, which are always refused. */
   keys: readonly number[];
-  /** The system call that combines all socket calls, on architectures that have it. */
+  /** The number of `socketcall`, which combines all socket calls; absent on an architecture that does not have it. */
   socketcall?: number;
   /** The first number of another calling convention (x32). All of its calls are refused. */
   foreign?: number;
@@ -40,7 +41,7 @@ const FAMILIES = [2, 16, 10] as const;
 /** The socket types that are allowed for a pair of sockets: STREAM and SEQPACKET. Such sockets cannot be connected to
  * other sockets. */
 const PAIRED = [1, 5] as const;
-/** A mask that removes the flags from the argument with the type of a socket. */
+/** Masks the argument for the type of a socket, to remove its flags. */
 const KIND_MASK = 0xf;
 
 const ALLOW = 0x7fff0000;
@@ -64,7 +65,7 @@ const load = (place: number): Instruction => [0x20, 0, 0, place];
 const mask = (bits: number): Instruction => [0x54, 0, 0, bits];
 const answer = (what: number): Instruction => [0x06, 0, 0, what];
 
-/** Returns instructions that execute WHAT if the loaded number is VALUE. */
+/** Returns instructions that execute WHAT if the loaded number is VALUE, and otherwise skip it. */
 function when(value: number, ...what: Instruction[]): Instruction[] {
   return [[0x15, 0, what.length, value], ...what];
 }
