@@ -21,8 +21,8 @@ export interface AgentOptions {
   /** The folder in which ASDF writes all fasls. By default, the folder that the user has configured; in the sandbox, a
    * folder of the sandbox. */
   fasls?: string | undefined;
-  /** Names of abilities and of internals of SBCL that the agent must not use. They are names that define-ability and
-   * define-internal define in the Lisp sources. */
+  /** Names of abilities and of internals of SBCL that the agent must not use. The macros define-ability and
+   * define-internal in the Lisp sources define these names. */
   without?: readonly string[] | undefined;
 }
 
@@ -123,7 +123,7 @@ export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCo
   return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
 }
 
-/** Exit code by which the process of savingCommand says that this SBCL can never save a core. */
+/** Exit code by which the process of savingCommand reports that this SBCL can never save a core. */
 export const CANNOT_SAVE = 3;
 
 /** Returns the command that saves SBCL with the compiled agent as the file CORE. If SBCL is a script that starts the

@@ -1,5 +1,5 @@
-// Makes the stdin and stdout of a command, such as ssh, a connection to an agent (a wire). The command starts a plain
-// SBCL, to which forms are sent that load the agent. Or it runs `live-lisp dial`, which connects to an image of
+// Turns the stdin and stdout of a command, such as ssh, into a connection to the agent (a wire). The command either
+// starts SBCL, which then gets forms that load the agent, or it runs `live-lisp dial`, which connects to an image of
 // somebody else. All output before the connection, such as banners and prompts, is skipped.
 
 import type { ChildProcess } from 'node:child_process';
@@ -18,14 +18,14 @@ const ANSWER = /LIVE-LISP-(?:SPEAKS|DIALS (\{.*\}))\r?\n/;
  * features. */
 const READY = /LIVE-LISP-READY (\S+) (\d+) (kept|none) (.*)\n/;
 
-/** If the output has more than this many octets and no answer, the start has failed. */
+/** The start has failed when the command has written this many octets without an answer. */
 const NOISE_LIMIT = 256 * 1024;
 /** Number of lines of the command's stderr that the message of a failure contains. */
 const LAST_LINES = 3;
 /** Maximum number of characters that are kept of the command's stderr. */
 const LAST_CHARACTERS = 1000;
 
-/** The data for the SBCL that answers, and the functions that are called for other outcomes. */
+/** The data to send to the SBCL that answers, and the functions to call when something else happens. */
 export interface BootstrapPlan {
   forms(): string;
   /** Returns the reason why an SBCL that has `facts` cannot be used; undefined when it can. */
@@ -57,7 +57,7 @@ export class Bootstrap {
   #stopped = false;
   compiling = false;
 
-  /** Sends OPENING to PROCESS, whose standard streams are pipes, and then does what PLAN says. */
+  /** Sends OPENING to PROCESS, whose standard streams are pipes, and then follows PLAN. */
   constructor(process: ChildProcess, plan: BootstrapPlan, times: Times) {
     this.#process = process;
     this.#plan = plan;

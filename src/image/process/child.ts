@@ -50,7 +50,7 @@ interface ChildOptions {
 export class Child implements Peer {
   readonly #times: Times;
   readonly #process: ChildProcess;
-  /** True when the process exits with 128 plus the signal's number after a signal. */
+  /** True when a signal makes the process exit with 128 plus the signal's number. */
   readonly #encodesSignals: boolean;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
@@ -242,8 +242,8 @@ export class Child implements Peer {
     return this.#memoryReadable ? () => poll() ?? false : poll;
   }
 
-  /** Returns a function that returns for how many milliseconds, since its first call, the system has not given SBCL a
-   * CPU that it needed. */
+  /** Returns a function that returns for how many milliseconds, since its first call, SBCL has waited for a CPU (see
+   * starving.ts). */
   cpuDenialMeter(): () => number {
     return cpuDenialMeter(this.#lispPid);
   }

@@ -9,8 +9,8 @@ interface CollectorAddresses {
   trigger: number;
 }
 
-/** Returns a function that returns true when the process PID is collecting garbage, or has collected since the previous
- * call. The function returns undefined when the memory of the process cannot be read. */
+/** Returns a function that returns true when the process PID is collecting garbage, or has collected since the function
+ * was last called. It returns undefined when the memory of the process cannot be read. */
 export function collectionPoll(
   pid: number | undefined,
   addresses: CollectorAddresses | undefined,

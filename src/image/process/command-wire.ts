@@ -1,5 +1,5 @@
-// Connects to an image that somebody else runs by a command that passes on its messages, such as `ssh -T host live-lisp
-// dial`.
+// Connects to an image that somebody else runs, through a command that forwards its messages, such as `ssh -T host
+// live-lisp dial`.
 
 import { spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';

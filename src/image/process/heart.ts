@@ -8,23 +8,22 @@ interface HeartbeatTarget {
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
   collecting(): boolean | undefined;
-  /** Returns the number of milliseconds, since the first call of this function, in which the image needed a CPU and the
-   * system gave it none. */
+  /** Returns for how many milliseconds, since its first call, the image has waited for a CPU (see starving.ts). */
   deniedMs(): number;
   kill(): void;
 }
 
-/** Returns a number of milliseconds. An image with HEAP_MB megabytes of heap counts as frozen if it does not react for
- * so long. */
+/** Returns the number of milliseconds without a reaction after which an image with HEAP_MB megabytes of heap counts as
+ * frozen. */
 export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
 
-/** If an image does not collect garbage, it is killed after this many unanswered pings in a row. */
+/** An image that does not collect garbage is killed when it has not answered a ping for this many intervals. */
 const SILENT_BEATS = 5;
 
-/** Pings TARGET every BEAT_MS milliseconds while calls wait. Returns a function that stops this. Kills TARGET after
- * SILENT_BEATS unanswered pings without a garbage collection, or when it has not reacted for FROZEN_MS milliseconds.
+/** Pings TARGET every BEAT_MS milliseconds while calls wait. Returns a function that stops this. Kills TARGET when it
+ * has not answered a ping for SILENT_BEATS intervals without a garbage collection, or for FROZEN_MS milliseconds.
  * FROZEN_MS is long, because all threads stop while a large heap is collected. Time without a CPU does not count, up to
  * another FROZEN_MS. If IDLE_MS is given, TARGET is also pinged every IDLE_MS milliseconds while no calls wait. These
  * pings need no answer. */

@@ -1,5 +1,5 @@
-// Starts images by a command that starts an SBCL elsewhere, such as ssh or docker. Builds the command line and the data
-// for SBCL, and the message of a failure.
+// Builds what is needed to start an image by a command, such as ssh or docker, that starts SBCL elsewhere: the command
+// line, the data for this SBCL, and the error message when the start fails.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,12 +42,12 @@ export function commandText({ words }: ImageCommand): string {
   return words.map((word) => (/^[\w@%+=:,./~-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 }
 
-/** The Lisp files that are sent first. They load the agent from the cache there, or from the sources that are sent
- * next. */
+/** The Lisp files that are sent first. They load the agent from the cache of the other machine, or from the sources
+ * that are sent next. */
 const FORMS = ['kept-agent.lisp', 'command.lisp'];
 
-/** Returns the plan that makes an SBCL elsewhere an image with the agent of OPTIONS. When it gets no data from the
- * server for SILENCE_MS milliseconds, the image ends. THEN has the other functions of the plan. */
+/** Returns the plan that loads the agent of OPTIONS into an SBCL elsewhere. The image ends when it gets no data from
+ * the server for SILENCE_MS milliseconds. THEN has the other functions of the plan. */
 export function imagePlan(
   options: Pick<AgentOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
   image: ImageCommand,
@@ -94,7 +94,7 @@ function sourcesIn(folder: string): Buffer {
   return Buffer.concat([Buffer.from(`${names.length}\n`), ...files]);
 }
 
-/** The exit code with which a shell, docker and others say that a program does not exist. */
+/** The exit code with which a shell, docker and others report that a program does not exist. */
 const NO_PROGRAM = 127;
 
 interface FailedCommand {

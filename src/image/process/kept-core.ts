@@ -26,11 +26,11 @@ const LEAST_HEAP_MB = 4096;
 /** Maximum number of cores in the cache. Each has 40 MB. There are several, for different versions of SBCL and
  * live-lisp. */
 const MAX_CORES = 3;
-/** The content of a file that stands for the core of an SBCL that cannot save one. It is not empty, because a crash of
- * the machine can leave an empty file. */
+/** The content of the file that takes the place of the core when SBCL cannot save one. It is not empty, because a crash
+ * of the machine can leave an empty file. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
-/** The compiled agents of images that servers did not start, or started by a command. */
+/** Matches the files of compiled agents for images that no server started, and for images that a command started. */
 const FAR_AGENT = /^(?:attached|command)-.+\.fasl$/;
 const CACHE_FILE = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
 
@@ -58,8 +58,8 @@ export class KeptCore {
   }
 
   /** Makes a core for SBCL, the path of a program, after an image has started with the compiled agent. Does nothing
-   * when a core exists, unless FAILED is true: then no image could start from it, and a new core replaces it. Never
-   * throws, because without a core a start only takes longer. */
+   * when a core exists, or when a file marks that SBCL cannot save one, unless FAILED is true: then no image could
+   * start from the core, and a new one replaces it. Never throws, because without a core a start only takes longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
@@ -106,7 +106,7 @@ export class KeptCore {
     if (saveCode !== 0 || !isCore(partial)) return undefined;
     const startCode = await this.#start(coreCommand(sbcl, this.#options, partial));
     if (startCode === 0) return true;
-    // Only if an image starts without the core at this time is the core at fault.
+    // The core is at fault only if an image without it starts now.
     const agentCode = startCode && (await this.#start(agentCommand(sbcl, this.#options, true)));
     return agentCode === 0 ? false : undefined;
   }

@@ -17,8 +17,8 @@ import { Starter, type StartOptions } from './starter.ts';
 export interface LifetimeCallbacks {
   /** Returns the handlers for requests of code in `child`, which is being started. */
   upcalls(child: Child): Upcalls;
-  /** Makes `child`, which has sent its greeting, ready for calls. Resolves to true when a rebuild made it unusable, so
-   * that it must be replaced. */
+  /** Makes `child`, which has sent its greeting, ready for calls. Resolves with true when a rebuild made it unusable,
+   * so that it must be replaced. */
   prepare(child: Child): Promise<boolean>;
   /** Called when the image was lost. `how` is the reason, as part of a sentence. */
   lost(how: string): void;
@@ -75,8 +75,8 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** The reasons, the ends of earlier images, why this image is plain: its agent uses no internals of SBCL. Empty for
-   * an image that is not plain. */
+  /** The ends of earlier images because of which this image is plain: its agent uses no internals of SBCL. Empty for an
+   * image that is not plain. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }
@@ -85,7 +85,7 @@ export class Lifetime {
     this.#startPolicy.noteAnswered();
   }
 
-  /** An image is replaced when calls wait and it has not reacted for this number of milliseconds. */
+  /** Number of milliseconds without a reaction, while calls wait, after which an image is replaced. */
   get frozenMs(): number {
     if (this.#options.command !== undefined) return this.#times.frozenElsewhere;
     return frozenAfter(this.#options.heapMb, this.#times);
@@ -116,8 +116,8 @@ export class Lifetime {
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...processState(child.pid) };
   }
 
-  /** Returns a function. It returns the number of milliseconds, since its first call, in which the process needed a CPU
-   * and the system gave it none. */
+  /** Returns a function that returns for how many milliseconds, since its first call, the process has waited for a CPU
+   * (see starving.ts). */
   denied(): () => number {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }

@@ -8,15 +8,16 @@ import { promisify } from 'node:util';
 import { CallError } from '../../errors.ts';
 import { isInside, programsOf, realPath } from '../../paths.ts';
 
-/** A folder `root` in a repository. Programs in `folders` are not run. `signal` ends git. */
-export interface Repository {
+/** A folder `root` in a repository. A git in one of `folders` is not run, because code in the image could have put it
+ * there. `signal` ends git. */
+interface Repository {
   root: string;
   folders: readonly string[];
   signal?: AbortSignal | undefined;
 }
 
-/** Matches what git takes for an option, or for the name of a file in the index. To read the index, git runs the program
- * that the repository's setting core.fsmonitor names. */
+/** Matches a revision that git would parse as an option, or as the name of a file in the index. To read the index, git
+ * runs the program that the repository's setting core.fsmonitor names. */
 const NO_COMMIT = /^[-:]/;
 
 const INSTEAD = 'Nothing was done. To compare with the running image instead, call with fresh: true.';

@@ -1,4 +1,4 @@
-// Says whether live-lisp supports a version of SBCL, and how well.
+// Decides whether live-lisp supports a version of SBCL, and describes how well.
 
 import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 

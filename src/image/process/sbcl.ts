@@ -54,7 +54,7 @@ export function managerOf(
   return places.find(({ folder }) => join(folder, 'sbcl') === sbcl)?.manager;
 }
 
-/** A form that prints the facts about an SBCL in a line of their own. */
+/** A form that makes SBCL print the facts about itself on a line of its own. */
 const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
   (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { SPACE_PER_HEAP } from './agent.ts';
 
-/** Megabytes of address space that SBCL needs outside its heap, to start and to run some threads. */
+/** Megabytes of address space outside the heap that SBCL needs to start and to run some threads. */
 const NON_HEAP_MB = 1024;
 /** The smallest heap that --heap accepts, in megabytes. */
 const LEAST_HEAP_MB = 128;

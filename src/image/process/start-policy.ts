@@ -5,8 +5,8 @@ import { WITHOUT_EVERYTHING } from './agent.ts';
 
 /** An image is new until it has given this number of answers. */
 const FIRST_ANSWERS = 3;
-/** When this number of new images in a row have ended, and user code cannot have ended the last one, the next image is
- * plain: its agent uses no internals of SBCL. */
+/** The next image is plain, which means that its agent uses no internals of SBCL, when this number of new images in a
+ * row have ended and user code cannot have ended the last one. */
 const ENDED_LIMIT = 2;
 /** Operations that run no user code. If an image ends during one of them, user code is not to blame. `probe` is not one
  * of them: it collects garbage, which can run hooks of the user. */
@@ -43,7 +43,7 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** The reasons, the ends of new images, why the next image is plain: its agent uses no internals of SBCL. Empty when
+  /** The ends of new images because of which the next image is plain: its agent uses no internals of SBCL. Empty when
    * the next image is not plain. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];

@@ -27,11 +27,11 @@ export interface StartOptions extends AgentOptions {
   sandbox?: CommandSandbox | undefined;
 }
 
-/** The error that the command which should start an image connects to one that somebody else runs. */
+/** Thrown when the command that should start an image connects to an image that somebody else runs. */
 export class DialledError extends SetupError {}
 
-/** The error when a process ended before its greeting. HOW is the reason, and may contain the output of the process in
- * further lines. */
+/** Thrown when a process ended before its greeting. The first line of HOW is the reason; further lines are the output
+ * of the process. */
 class FailedStart extends SetupError {
   readonly reason: string;
 
@@ -43,8 +43,8 @@ class FailedStart extends SetupError {
   }
 }
 
-/** Throws ERROR again unless it is a FailedStart. Another way to start only makes sense after a FailedStart, which can
- * be the fault of the core or the fasl. */
+/** Throws ERROR again unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl, so that
+ * another way to start may succeed. */
 function rethrowUnlessFailedStart(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
@@ -101,7 +101,7 @@ export class Starter {
     this.#child?.kill('the server ended');
   }
 
-  /** Starts a process. If it ends and nobody else ended it, starts a plain one, whose agent uses no internals of
+  /** Starts a process. If it ends by itself before its greeting, starts a plain one, whose agent uses no internals of
    * SBCL. */
   async #startHere(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);

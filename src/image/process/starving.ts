@@ -1,12 +1,12 @@
-// Measures for how long a process needed a CPU and the system did not give it one. A process that does not react in
-// this time does not count as hanging.
+// Measures for how long a process was starved of CPU time: it was ready to run, but the system gave the CPUs to other
+// processes. A process that does not react during this time does not count as hanging.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface CpuTimes {
-  /** Number of milliseconds in which it ran on a CPU. */
+  /** Number of milliseconds for which a thread ran on a CPU. */
   ran: number;
-  /** Number of milliseconds in which it waited for a CPU. */
+  /** Number of milliseconds for which a thread was ready to run, but waited for a CPU. */
   waited: number;
 }
 
@@ -31,9 +31,9 @@ export function cpuDenialMeter(pid: number | undefined): () => number {
   };
 }
 
-/** Returns the number of milliseconds, of the last MS, in which a process needed a CPU and the system gave it none.
- * `ran` and `waited` are sums over its threads. Returns 0 when the process ran for more than half of MS, because it
- * could have reacted. Returns 0 also when it waited for less than half of MS, because it had nothing to do. */
+/** Returns for how many of the last MS milliseconds a process was starved of CPU time. `ran` and `waited` are sums over
+ * its threads. Returns 0 when the process ran for at least half of MS, because it could have reacted. Returns 0 also
+ * when it waited for at most half of MS, because it had nothing to do. */
 export function deniedWithin(ms: number, { ran, waited }: CpuTimes): number {
   return waited > ms / 2 && ran < ms / 2 ? ms - ran : 0;
 }
