@@ -84,7 +84,7 @@ export interface RestartableImage {
   /** Ends the image and all its running calls, and starts another one, which is rebuilt from `rebuild`. Returns the
    * report of the loss. Throws a CallError when there is no such journal. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
-  /** Resolves to true when the image has failed its last probe, a test whether it works, and no call has succeeded
+  /** Resolves with true when the image has failed its last probe, a test whether it works, and no call has succeeded
    * since then. */
   isBroken(): Promise<boolean>;
   /** The data that would be lost if the image ended now. */

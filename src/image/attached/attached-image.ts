@@ -85,8 +85,8 @@ export class AttachedImage implements Image {
       rebuildProgress: () => undefined,
       compiling: () => false,
       beforeCall: (_, name) => {
-        // A stopped image gives the turn back after SIGCONT, if it has this request. Otherwise no other server could
-        // get the turn.
+        // `give-turn` releases the lock of a server that changes files. It is sent even to a stopped image, which
+        // handles it after SIGCONT. Otherwise no other server could get the lock.
         if (name !== 'give-turn') this.#checkNotStopped();
         this.#noticeImage();
       },

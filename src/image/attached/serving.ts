@@ -1,5 +1,5 @@
-// Lists the images to which servers can attach, because their users have loaded lisp/attach.lisp. Each image has a
-// socket NAME.socket and a description NAME.json, in a folder that only this user can access.
+// Lists the images to which servers can attach, because their users have loaded lisp/attach.lisp. Each such image has
+// two files in a folder that only this user can access: its socket NAME.socket and its description NAME.json.
 
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -27,7 +27,8 @@ export interface ServedImageList {
  *  own image looks for images, so such a folder is not read again before it changes. */
 const emptySince = new Map<string, number>();
 
-/** Milliseconds after which a change of a folder has surely another time than the last change. */
+/** When the last change of a folder is older than this number of milliseconds, the next change certainly gets another
+ * modification time. */
 const CHANGE_MS = 1000;
 
 /** Returns the images in FOLDER whose processes run. Deletes the files of images whose processes have ended. Ignores

@@ -1,4 +1,4 @@
-// Makes the texts of errors in an attempt to attach to the image that Swank or Slynk serves.
+// Writes the error messages for failed attempts to attach to an image through Swank or Slynk.
 
 import { type Served, servedName } from '../wire/served.ts';
 import type { Times } from '../wire/times.ts';
@@ -12,8 +12,8 @@ export interface Lisp {
   features: string[];
 }
 
-/** The user's secret for Swank. `doubt` is a clause for the case that Swank does not answer: the secret may be wrong or
- * missing. */
+/** The user's secret for Swank. `doubt` is a clause for the error message when Swank does not answer; it says that the
+ * secret may be wrong or missing. */
 export interface Secret {
   text: string | undefined;
   doubt: string;

@@ -12,7 +12,7 @@ export interface SwankAddress {
 /** A value from Swank: the text of a symbol or a number, a string, or a list. */
 export type Datum = string | { string: string } | Datum[];
 
-/** The error that Swank cannot be reached, does not answer, or answers with an error. */
+/** Thrown when Swank cannot be reached, does not answer, or answers with an error. */
 export class SwankError extends Error {
   /** unreachable: no connection could be made. closed: the other side closed the connection. silent: no answer came in
    * time. foreign: the other side does not use Swank's protocol. unreadable: Swank could not read a form. aborted: the
@@ -97,7 +97,7 @@ class SwankConnection {
     this.#socket.destroy();
   }
 
-  /** Has Swank evaluate FORM in the package COMMON-LISP-USER, and resolves with its value. */
+  /** Makes Swank evaluate FORM in the package COMMON-LISP-USER. Resolves with the value of FORM. */
   evaluate(form: string): Promise<Datum> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };

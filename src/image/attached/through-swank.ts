@@ -42,8 +42,7 @@ const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds between two reads of this file. */
 const LOOK_MS = 20;
-/** Milliseconds after which the image is asked again, when the agent is already being loaded there for another
- * server. */
+/** Milliseconds between two questions to an image that is already loading the agent for another server. */
 const OTHER_MS = 1000;
 const SECRET_LIMIT = 4096;
 
@@ -214,8 +213,8 @@ function pathForm(path: string): string {
   return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
 }
 
-/** Returns a form that reads FORM with SBCL's own reader and evaluates it. The reader of Slynk cannot read #, and no
- * forms of several lines. Another reader that Swank is configured to use may not be able to either. */
+/** Returns a form that reads FORM with SBCL's own reader and evaluates it. Slynk's reader can read neither # nor a form
+ * of several lines. A reader that the user has configured for Swank may have the same limits. */
 function plainForm(form: string): string {
   return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
 }

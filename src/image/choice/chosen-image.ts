@@ -43,8 +43,8 @@ export class ChosenImage implements Image, RestartableImage {
   /** The server's own image. Undefined before it is used, and after the calls have moved to an image of somebody
    * else. */
   #own: SbclImage | undefined;
-  /** The image that gets the calls. A flag, or a call in the own image, makes the choice final. A call in an image of
-   * somebody else settles it too (see #isSettled). */
+  /** The image that gets the calls. The choice is final when a flag makes it, and after a call in the own image. A call
+   * in an image of somebody else settles the choice too (see #isSettled). */
   #choice: { image: 'own' | 'attached'; isFinal: boolean };
   #starting: Promise<void> | undefined;
   #closed = false;
@@ -101,14 +101,14 @@ export class ChosenImage implements Image, RestartableImage {
     return reply;
   }
 
-  /** True when no other image is looked for any more. */
+  /** True when the choice between the own image and one of somebody else cannot change any more. */
   get #isSettled(): boolean {
     const { used, jobs } = this.#attached;
     return this.#choice.isFinal || used !== undefined || jobs.list().length > 0;
   }
 
-  /** Chooses the image of somebody else that servers can attach to for the workspace or, if there is none, the image that
-   * this server starts. Throws a SetupError when servers can attach to several images. */
+  /** Chooses the image of somebody else that accepts servers for the workspace or, if there is none, the server's own
+   * image. Throws a SetupError when several images accept servers. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#finder.fitting();
     // Another call can have made the choice meanwhile.
@@ -128,7 +128,7 @@ export class ChosenImage implements Image, RestartableImage {
   /** If ERROR, of the own image, says that the command of --image leads to an image of somebody else, moves all calls to
    * that image. Otherwise throws ERROR again. */
   #attachIfDialled(error: unknown): void {
-    // Another call, or the start, has moved the calls meanwhile, and closed the own image.
+    // If another call, or the start, has moved the calls meanwhile, it has closed the own image too.
     if (this.isAttached) return;
     if (!(error instanceof DialledError)) throw error;
     this.#choice = { image: 'attached', isFinal: true };

@@ -13,7 +13,7 @@ export interface FinderOptions {
   folder: string | undefined;
   root: string;
   isTooWide: (real: string) => boolean;
-  /** Finds the image, when --image gives the address of a Swank or a command and not a name. */
+  /** Finds the image, when --image gives a command or the address of a Swank instead of a name. */
   findByAddress?: (() => Promise<Served>) | undefined;
 }
 
@@ -27,7 +27,7 @@ export class ImageFinder {
     this.#line = line;
   }
 
-  /** True when calls go to the image of somebody else that --image names. */
+  /** True when --image selects an image of somebody else. */
   get isByName(): boolean {
     const { choice } = this.#options;
     return choice !== 'auto' && choice !== 'own';

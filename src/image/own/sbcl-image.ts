@@ -61,7 +61,7 @@ export class SbclImage implements Image, RestartableImage {
   #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
-  /** The process of the plain image that a notice has reported last. */
+  /** The process of the last plain image about which a notice was given. */
   #reportedPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
@@ -96,8 +96,8 @@ export class SbclImage implements Image, RestartableImage {
       limitMs: this.#options.limitMs,
       fresh: this.#options.fresh === true,
       series: this.#options.series,
-      // A probe, which tests whether the image works, is running. Its result decides whether the next call gets a new
-      // image.
+      // No peer is ready while a probe tests whether the image works. Its result decides whether the next call gets a
+      // new image.
       readyPeer: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
       whenReady: async () => {
         await this.#probing.runningProbe;
@@ -106,7 +106,7 @@ export class SbclImage implements Image, RestartableImage {
       rebuildProgress: () => this.#recovery.progress,
       compiling: () => this.#lifetime.compiling,
       beforeCall: (peer) => {
-        // A start file has ended this image. The loss is reported when the next image is used.
+        // If a start file has ended this image, the loss is reported when the next image is used.
         if (peer.dead) return;
         this.#noticeLoss();
         this.#noticePlain();
@@ -267,7 +267,8 @@ export class SbclImage implements Image, RestartableImage {
     return clientName;
   }
 
-  /** Adds the notice that the image is a plain one, which uses no internals of SBCL. Does this once for each image. */
+  /** If the image is plain, which means that its agent uses no internals of SBCL, adds a notice about this. Does so
+   * once for each image. */
   #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
     if (plainBecause.length === 0 || hello === undefined || this.#reportedPlain === child) return;

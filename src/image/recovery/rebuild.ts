@@ -18,7 +18,7 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #startedAt = performance.now();
-  /** True when the time for the whole rebuild was already up when the current form or load began. */
+  /** True when the current form or load began after the time for the whole rebuild was up. */
   #late = false;
   /** False when an entry has ended the image of the current attempt, or has left it broken. */
   #isUsable = true;
@@ -27,7 +27,7 @@ export class Rebuild {
   #done = 0;
   #total = 0;
   #result: Rebuilt = nothingBuilt();
-  /** The entries that hung, ended the image or broke it, from all attempts to rebuild. */
+  /** The entries that hung, ended the image or broke it, in all attempts to rebuild. */
   readonly #dropped: Remark[] = [];
 
   constructor(journal: Journal, times: Times = TIMES) {
@@ -175,7 +175,7 @@ export class Rebuild {
     { data, ending }: { data: AgentOperations['load-file' | 'load-forms']['data']; ending: Ending },
   ): void {
     const isWhole = ending.kind === 'done' && data.value?.notLoaded !== true;
-    // If only a part of the file was loaded before the loss, it is a success when this part is loaded.
+    // If the file was loaded only in part before the loss, a load of this part is a success.
     if (isWhole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
     if (hasStopped(ending)) this.#recordStop(entry, ending);
     else if (isWhole || entry.partial) this.#done++;

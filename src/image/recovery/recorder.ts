@@ -29,7 +29,7 @@ type LoadedSystem = (entry: SystemEntry, names: string[]) => void;
 export class Recorder {
   readonly #journal: Journal;
   #contents: ImageContents = emptyContents();
-  /** By the id of a job that evaluates forms: the number of its forms that the agent has reported. */
+  /** Maps the id of a job that evaluates forms to the number of its forms that the agent has reported. */
   readonly #reportedForms = new Map<number, number>();
   /** Labels of the unfinished forms and loads that can have changed the image. The key of a form is its number. The key
    * of a load is its label. */
@@ -201,7 +201,7 @@ export class Recorder {
   }
 
   #formEnded(job: number, { text, inPackage, damages, unfinished, set, reads, ...facts }: ImageChange): void {
-    // A report that has only variables which were set is about a form that no rebuild evaluates. `notRun` counts such
+    // If a report contains only the variables that a form has set, no rebuild evaluates this form. `notRun` counts such
     // forms.
     const isCounted = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
     if (isCounted && !Number.isNaN(job))

@@ -22,7 +22,7 @@ interface ImageLife {
   /** The time (performance.now) when the rebuild of the image ended; undefined when it was not rebuilt. */
   rebuiltAt?: number;
   used: boolean;
-  /** True when a call has ended in the image and the image was not lost by this. */
+  /** True when a call in the image has ended without the loss of the image. */
   survivedCall: boolean;
 }
 

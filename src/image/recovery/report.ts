@@ -2,7 +2,7 @@
 
 import type { Ending } from '../wire/endings.ts';
 
-/** Forms of a kind: their number, and the beginnings of the first of them. */
+/** The number of some forms, and the beginnings of the first of them. */
 export interface Beginnings {
   count: number;
   first: string[];
@@ -89,8 +89,8 @@ export interface LossReport {
   damaged?: number;
   /** Number of entries that were left out because the user asked for an image without them. */
   forgotten?: number;
-  /** Number of images in a row that were lost soon after their rebuild. Absent when it is too low to suspect the
-   * rebuild. */
+  /** Number of images in a row that were lost soon after their rebuild. Absent when the number is too low to suspect
+   * the rebuild. */
   barren?: number;
 }
 
@@ -154,8 +154,7 @@ export function addName(names: string[], name: string): void {
   if (names.length < NAME_LIMIT && !names.includes(name)) names.push(name);
 }
 
-/** Returns the cause for an operation that did not do its work. It is ENDING, the ending of the operation. If ENDING is
- * not a failure, it is OTHERWISE. */
+/** Returns the cause why an operation did not do its work: its ENDING, if this is a failure, else OTHERWISE. */
 export function causeOf(ending: Ending, otherwise: 'not ended' | 'not compiled' | 'no such system'): Cause {
   return ending.kind === 'done' || ending.kind === 'aborted'
     ? { kind: otherwise }

@@ -41,6 +41,7 @@ const EVALUATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['evaluate', 'macroexpand', 'load-file', 'load-files', 'load-source', 'load-system'] as const),
   ...(['run-tool', 'debug-eval', 'debug-fix', 'debug-go', 'test-plan', 'test-run'] as const),
 ]);
+
 export class Calls {
   readonly jobs: Jobs;
   readonly #host: CallHost;
@@ -119,8 +120,8 @@ export class Calls {
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Only the time in a queue counts. The start of the image does not count, nor does a delay because the server is
-      // busy.
+      // Only the time in a queue is reported. The start of the image is not included, nor is a delay because the server
+      // is busy.
       const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply = await (caller === undefined ? this.#fromOutside(call) : this.#perform(caller, call));
@@ -148,8 +149,8 @@ export class Calls {
     return queue.tryEnter() || queue.enter(job.signal, onWait);
   }
 
-  /** Performs a call that does not come from code in the image. If something else ended the call before any part of it
-   * ran, repeats it once. */
+  /** Performs a call that does not come from code in the image. If the image was lost, or the thread of the call ended,
+   * before any part of the call ran, repeats it once. */
   async #fromOutside<Name extends OperationName>(
     call: PendingCall<Name>,
     isRetry = false,

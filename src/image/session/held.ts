@@ -1,5 +1,5 @@
-// Stores the calls that a held error has stopped, and whose threads wait for the tool debug. When such a call
-// continues, its tool can then render its answer as planned.
+// Stores the calls that a held error has stopped. The thread of a held error waits for the tool debug. When such a call
+// continues and ends, its own tool renders the answer.
 
 import type { Reply } from '../wire/call.ts';
 import type { HeldError, Operations } from '../wire/operations.ts';
@@ -18,7 +18,8 @@ export interface HeldCall<Rendered> {
   timed: boolean;
   /** Number of milliseconds for which errors have held the call, not counting the time after `since`. */
   heldMs: number;
-  /** The end of the time that `heldMs` counts, or the time when the last error stopped the call (performance.now). */
+  /** The time (performance.now) up to which `heldMs` counts: the last call of `countHolding` or, if it was later, the
+   * time when an error stopped the call. */
   since: number;
   /** Frees the resources of the call. Called when the call has ended. */
   release: () => void;

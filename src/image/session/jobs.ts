@@ -90,7 +90,7 @@ export class Job {
   }
 }
 
-/** The arguments that can be the subject of a call. The best comes first. */
+/** The names of the arguments that can be the subject of a call. The best comes first. */
 const SUBJECTS = ['code', 'file', 'name', 'pattern', 'package'] as const;
 const SUBJECT_LIMIT = 100;
 
@@ -112,8 +112,8 @@ export class Jobs {
     this.#numbering = { series, next: numberAt(series, 1) };
   }
 
-  /** Makes the numbers of OTHERS, the jobs of an additional image, differ from those here. listAll includes these jobs
-   * until the function that this returns is called. */
+  /** Adds OTHERS, the jobs of an additional image, to the result of listAll, and makes them share the numbering of
+   * these jobs, so that all numbers differ. Returns a function that removes OTHERS again. */
   addExtraJobs(others: Jobs): () => void {
     others.#numbering = this.#numbering;
     this.#extraJobs.add(others);

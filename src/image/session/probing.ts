@@ -8,10 +8,10 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';
 
-/** If one thread keeps all others from compiling, the image is replaced after this many interrupted calls in a row. */
+/** The image is replaced when one thread keeps all others from compiling and this many calls in a row were
+ * interrupted. */
 const INTERRUPTED_LIMIT = 3;
-/** In a probe, which tests whether the image works, the interval between two polls is this many times as long as when a
- * call is being ended. */
+/** The interval between two polls of a probe, which tests whether the image works, is this many times TIMES.poll. */
 const POLL_FACTOR = 4;
 /** The reason that is reported when an image is replaced because it does not work. */
 const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';

@@ -46,9 +46,10 @@ export function reportProgress(
   };
 }
 
-/** If a part of the output has this number of characters, the call probably waits until it can write more. */
+/** When a part of the output has at least this number of characters, the call probably waits until it can write
+ * more. */
 const LARGE_PART = 6000;
-/** Milliseconds between such a part and the next one. After each smaller part, the pause becomes longer. */
+/** Number of milliseconds from such a part to the next one. After each smaller part, this pause becomes longer. */
 const SHORT_PAUSE_MS = 1;
 
 interface Passing {

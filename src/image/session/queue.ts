@@ -5,7 +5,7 @@ import type { EndSignal } from '../wire/end-signal.ts';
 
 const WAITING_LIMIT = 1000;
 
-/** Returns the number of calls of the queue that run, and the number of those that wait before this call. */
+/** Returns the number of calls of the queue that run, and the number of calls that wait before this one. */
 export type Ahead = () => { running: number; waiting: number };
 
 export class Queue {
@@ -18,7 +18,7 @@ export class Queue {
     this.#free = places;
   }
 
-  /** Enters a call and returns true, if it may run now. Otherwise returns false. */
+  /** If a call may run now, enters it and returns true. Otherwise returns false. */
   tryEnter(): boolean {
     if (this.#free === 0) return false;
     this.#free--;

@@ -35,8 +35,8 @@ export interface RequestHost {
    * the server, which is replaced when it does not react. */
   stoppedPid?(): number | undefined;
   /** Called before `peer` performs the operation `name` with `args`. Resolves with a function that is called with the
-   * answer, also when a held error stops the operation and when the image is lost. Returns undefined when nothing has
-   * to be recorded. */
+   * answer. It is called too when a held error stops the operation, and when the image is lost. Returns undefined when
+   * nothing has to be recorded. */
   answerRecorder(peer: Peer, name: OperationName, args: object): Promise<AnswerRecorder> | undefined;
   notify(notice: CallNotice): void;
 }

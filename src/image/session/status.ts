@@ -36,12 +36,12 @@ export interface ImageStatus {
   outside?: Outside;
   /** Number of milliseconds for which the image has not reacted; absent when it reacts. */
   silentMs?: number;
-  /** An image that has not reacted for this number of milliseconds counts as frozen. */
+  /** Number of milliseconds without a reaction after which the image counts as frozen. */
   frozenMs?: number;
   agent?: AgentStatus;
   /** Number of milliseconds since `agent` was received. */
   agentMsAgo?: number;
-  /** The reason why the image could not be started, or why it was lost; absent when neither is so. */
+  /** The reason why the image could not be started, or why it was lost; absent in other states. */
   why?: string;
   building?: string;
   /** The result of the last probe, which tests whether the image works, and the number of milliseconds since it
@@ -57,7 +57,7 @@ export interface ImageStatus {
   /** True when a signal has stopped the process of the image of somebody else. */
   stopped?: true;
   lacking?: Lacking;
-  /** The reasons, the ends of earlier images, why this image is plain: its agent uses no internals of SBCL. Empty for
+  /** The ends of earlier images because of which this image is plain: its agent uses no internals of SBCL. Absent for
    * an image that is not plain. */
   plainBecause?: readonly string[];
 }
@@ -69,10 +69,10 @@ interface Life {
   readonly pulse: Pulse | undefined;
   /** The data that the operating system has about the process; undefined when the server does not run one. */
   readonly outside?: Outside | undefined;
-  /** Returns a function. It returns the number of milliseconds, since its first call, in which the process needed a CPU
-   * and the system gave it none. */
+  /** Returns a function that returns for how many milliseconds, since its first call, the process has waited for a CPU
+   * (see starving.ts). */
   denied?(): () => number;
-  /** An image that has not reacted for this number of milliseconds is replaced. Absent for an image that the server
+  /** Number of milliseconds without a reaction after which the image is replaced. Absent for an image that the server
    * cannot replace. */
   readonly frozenMs?: number;
   /** The reason why the last start failed; undefined when it succeeded. */

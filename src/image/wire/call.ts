@@ -16,8 +16,7 @@ export interface Reply<Name extends keyof Operations> {
 export interface Progress extends JobProgress {
   milliseconds: number;
   /** The reason why the call waits: the image is being started, the agent is being compiled, or other calls of the
-   * queue come first. `running` is the number of calls of the queue that run, `waiting` the number of calls that wait
-   * before this one. */
+   * queue come first. In the last case, `running` calls of the queue run, and `waiting` calls wait before this one. */
   waiting?: 'start' | 'compiler' | { running: number; waiting: number };
   /** Number of milliseconds for which the image has not reacted; absent when it reacts. */
   silentMs?: number;
@@ -36,7 +35,7 @@ export interface CallOptions {
    * is lost. With this function, the reply contains no output. */
   onOutput?: (text: string) => Promise<void>;
   /** The call that this one continues, after a held error has stopped it. The reply to this call is then also the reply
-   * to the earlier call. With `ifLeft`, it is so only when the evaluated code has left the held error by a non-local
+   * to the earlier call. With `ifLeft`, this holds only if the evaluated code has left the held error by a non-local
    * exit. */
   continues?: { name: keyof Operations; args: object; ifLeft?: boolean };
 }

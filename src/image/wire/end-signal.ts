@@ -1,6 +1,6 @@
-// Defines the signal that ends a call. It is used because an AbortSignal takes 10 times as long to create.
+// Defines the signal that ends a call. It replaces AbortSignal, which takes 10 times as long to create.
 
-/** Those members of AbortSignal that calls need. Every AbortSignal is an EndSignal. */
+/** The members of AbortSignal that calls need. Every AbortSignal is an EndSignal. */
 export interface EndSignal {
   readonly aborted: boolean;
   /** The reason why the signal was aborted. Valid after that. */

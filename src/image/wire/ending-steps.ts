@@ -16,8 +16,8 @@ export interface Endable {
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
   collecting(): boolean | undefined;
-  /** Returns the number of milliseconds, since the first call of this function, in which the image needed a CPU and the
-   * system gave it none; 0 when this is unknown. */
+  /** Returns for how many milliseconds, since its first call, the image has waited for a CPU (see starving.ts); 0 when
+   * this is unknown. */
   deniedMs(): number;
   /** If a signal has stopped the process of the image, makes the server stop waiting for the call, and returns true.
    * The call itself ends later, because the interrupt waits in the image. */
@@ -47,8 +47,8 @@ export function enforceLimit(
   };
 }
 
-/** Like `enforceLimit`, for a limit that the user has not chosen. If the system does not give the image a CPU, the
- * limit is extended (see `fairTimeout`). */
+/** Like `enforceLimit`, for a limit that the user has not chosen. The time in which the image waits for a CPU extends
+ * the limit (see `fairTimeout`). */
 export function enforceFairLimit(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
   const stop = fairTimeout(limitMs, job.deniedMs, () => steps.start('timeout'));
@@ -58,13 +58,13 @@ export function enforceFairLimit(job: Endable, limitMs: number, times: Times = T
   };
 }
 
-/** The steps that end one job. Their clock stops while the image cannot react, during a garbage collection or without a
- * CPU. */
+/** The steps that end one job. Their clock stops while the image cannot react, because it collects garbage or waits for
+ * a CPU. */
 class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Number of milliseconds for which the clock may still be stopped. */
+  /** Number of milliseconds for which the clock may still stop. */
   #pauseLeftMs: number;
   #clock = 0;
   /** The steps that remain. The next one comes first. A step is due when the clock shows `at`. */

@@ -63,8 +63,7 @@ export function endingAfter(
   return reported.kind === 'lost' ? { ...reported, ...whose } : reported;
 }
 
-/** The reason of a signal that this program has aborted. When a client cancels a call, the reason is of another
- * class. */
+/** The reason with which this program aborts a signal. When a client cancels a call, the reason is of another class. */
 export class Stop {
   readonly why: Reason;
 

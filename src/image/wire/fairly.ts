@@ -1,11 +1,11 @@
-// Extends a timeout that the user has not chosen, when the system does not give the image a CPU.
+// Extends a timeout that the user has not chosen, when the image waits for a CPU.
 
 /** An extended timeout is at most this many times as long as its limit. */
 const MAX_FACTOR = 3;
 
-/** Runs STEP after LIMIT_MS milliseconds. If the image needs a CPU in the second half of this time and the system gives
- * it none, STEP runs later by this time. DENIED_MS returns this time, in milliseconds since its first call. Returns a
- * function that cancels the timeout. */
+/** Runs STEP after LIMIT_MS milliseconds. The time for which the image waits for a CPU in the second half of this
+ * period, or later, delays STEP. DENIED_MS returns the number of milliseconds of this time since its first call.
+ * Returns a function that cancels the timeout. */
 export function fairTimeout(limitMs: number, deniedMs: () => number, step: () => void): () => void {
   let timer: NodeJS.Timeout;
   const schedule = (ms: number, waited: number, before: number) => {

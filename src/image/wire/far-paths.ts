@@ -8,7 +8,7 @@ export interface PathMap {
   there: string;
 }
 
-/** Names of members whose value is a path or a list of paths. */
+/** Names of the members of messages whose value is a path or a list of paths. */
 const PATH_MEMBERS: ReadonlySet<string> = new Set([
   'file',
   'files',
@@ -47,8 +47,8 @@ export class FarPaths {
   readonly #name: string;
   readonly #maps: readonly PathMap[];
   readonly #textOf: (file: string) => string | undefined;
-  /** Paths of this machine that were sent unchanged, because no map contains them. When an answer contains one of them,
-   * it means the path on this machine. */
+  /** Paths of this machine that were sent unchanged, because no map contains them. Such a path in an answer means the
+   * path of this machine. */
   readonly #sent = new Set<string>();
 
   /** Converts the paths of the image NAME. The first of MAPS that fits a path is used. TEXT_OF returns the content of a

@@ -70,7 +70,6 @@ export interface Outside {
   uptimeMs: number;
   residentOctets?: number;
   stopped?: boolean;
-  /** True when, while a status request waited for its answer, the system did not give the process a CPU that it
-   * needed. */
+  /** True when the process waited for a CPU while a status request waited for its answer. */
   starved?: boolean;
 }

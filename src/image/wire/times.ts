@@ -1,4 +1,4 @@
-// Defines timeouts and intervals of an image and its calls. Those that the user chooses are not here.
+// Defines the timeouts and intervals of an image and its calls, except those that the user chooses.
 
 /** Times in milliseconds. */
 export const TIMES = {
@@ -8,7 +8,7 @@ export const TIMES = {
   terminate: 1300,
   /** The time from the first interrupt of a call until the image is asked to react. */
   ask: 1350,
-  /** The time from the answer to this request until the image is killed, if the call still runs. */
+  /** The time from the image's reaction to this request until the image is killed, if the call still runs. */
   kill: 250,
   /** The maximum time by which garbage collection, or waiting for a CPU, delays these steps. */
   collecting: 7500,
@@ -19,7 +19,8 @@ export const TIMES = {
   poll: 50,
   /** The interval between two pings of an image while calls wait. */
   beat: 1000,
-  /** The maximum time in which an image does not react. It is long, because a garbage collection stops all threads. */
+  /** The time without a reaction after which an image is killed. It is long, because a garbage collection stops all
+   * threads. */
   frozen: 15_000,
   /** The additional time without a reaction for each GB of heap. */
   frozenPerGb: 1000,
@@ -30,9 +31,9 @@ export const TIMES = {
   /** The time in which an SBCL must compile the agent when it does this for the first time. It is long, because the
    * machine can be busy or far away, and a compilation that is ended must begin again from the start. */
   compile: 300_000,
-  /** The maximum time in which an image elsewhere does not react while calls wait. It is long, because the connection
-   * can be interrupted for a while. The connection to an image of somebody else is closed when an interrupted call runs
-   * longer than this. */
+  /** The time without a reaction, while calls wait, after which an image elsewhere is killed. It is long, because the
+   * connection can be interrupted for a while. The connection to an image of somebody else is closed when an
+   * interrupted call runs longer than this. */
   frozenElsewhere: 60_000,
   /** The interval between two pings of an image elsewhere while no calls wait. These pings keep the connection open. */
   idle: 30_000,
@@ -41,11 +42,11 @@ export const TIMES = {
   silence: 3_600_000,
   /** The time in which a command must end after its output has ended. */
   outputEnded: 1000,
-  /** The interval at which an image that starts is resumed, because a signal may have stopped it. */
+  /** The interval at which an image that starts gets SIGCONT, because a signal may have stopped it. */
   wake: 1000,
   /** The time for each step of making a core, which has a low priority. */
   core: 600_000,
-  /** The time in which the last output of a process that has ended is read. */
+  /** The time for which the last output of a process is read after its end. */
   lastWords: 20,
   /** The time in which a process must exit after it has announced this. */
   exit: 4000,
