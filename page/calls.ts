@@ -1,4 +1,4 @@
-// Shows the calls of the session while they run, and the calls in the audit log.
+// Shows the calls of the session as they begin and end, and the calls in the audit log.
 
 import { byId, clock, duration, element, objectIn, objectsIn } from './dom.ts';
 import { type Look, request } from './session.ts';
@@ -14,8 +14,8 @@ const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
 /** By the id of each open question: the id of the call that waits for the human's answer. */
 const waiting = new Map<string, unknown>();
 
-/** By the id of a call whose question is open: how the call ended. For a modern client, such a call ends before the
- * answer, with a result that makes the client ask. */
+/** By the id of a call whose question is open: how the call ended. In MCP's modern era, such a call ends before the
+ * human's answer, with a result that makes the client ask. */
 const ends = new Map<unknown, End>();
 
 type End = { readonly [name: string]: unknown };
@@ -85,7 +85,7 @@ function endText(succeeded: boolean, milliseconds: number): string {
 }
 
 function callRow(date: Date, client: string, tool: string, end: HTMLElement, args: string): HTMLElement {
-  // Screen readers read the parts as one word without the spaces.
+  // Without the spaces, screen readers would read the parts as one word.
   const head = element(
     'summary',
     {},

@@ -1,4 +1,4 @@
-// Shows a definition, its text and its callers. A name in the text is a link to its own definition.
+// Shows a definition, its text and its callers. A click on a name in the text shows the definition of this name.
 
 import { button, byId, element, objectIn, objectsIn } from './dom.ts';
 import { type Look, request } from './session.ts';
@@ -11,7 +11,8 @@ export function watchLookup(): void {
   });
 }
 
-/** Lets the human choose an image by name, if the session has several. NAMES are their names. */
+/** Lets the human choose one of the images NAMES. If NAMES is empty, the session has one image, and the choice is
+ * hidden. */
 export function offerImages(names: readonly string[]): void {
   byId('lookup-image').replaceChildren(
     ...names.map((name) => element('option', { set: { value: name } }, name)),

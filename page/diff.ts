@@ -4,7 +4,7 @@ import { diffArrays } from 'diff';
 import { element, shownText } from './dom.ts';
 
 /** One side of a row: the number of a line, and its text. The text begins with a mark that shows the change without
- * colour. A note has no number. */
+ * colour. The note that a file has no newline at its end has no number. */
 interface Side {
   number?: number;
   text: string;
@@ -39,8 +39,8 @@ function lineElement(line: string): HTMLElement {
   return made;
 }
 
-/** Returns TEXT as parts. The first character of a line is a mark that the server set, so in a hunk `+`, `-` and a
- * blank are those of a diff. */
+/** Returns TEXT as parts. The server has set the first character of each line, so in a hunk `+`, `-` and a blank are
+ * the marks of a diff. */
 export function partsOf(text: string): Part[] {
   const parts: Part[] = [];
   let hunk: Hunk | undefined;

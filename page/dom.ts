@@ -29,7 +29,8 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Returns a new element with TEXT, in which the server has already replaced hidden characters by their codes. */
+/** Returns a new element TAG of the class NAME with TEXT, in which the server has already replaced hidden characters by
+ * their codes. */
 export function shownText<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   name: string,
@@ -47,7 +48,8 @@ export function byId(id: string): HTMLElement {
   return found;
 }
 
-/** Returns a table, which scrolls where the window is narrower. The first cell of each of ROWS is the name of the row. */
+/** Returns a table, which scrolls when the window is narrower. The first cell of each of ROWS is the name of the
+ * row. */
 export function table(
   caption: string,
   head: readonly string[],

@@ -3,8 +3,8 @@
 import { announce, byId, element, objectIn, objectsIn } from './dom.ts';
 import { type Look, request } from './session.ts';
 
-/** Loads the held errors of the images NAMES when the human asks for them. NAMES returns an empty array when the
- * session has one image. */
+/** Loads the held errors of all images when the human asks for them. NAMES returns the names of the images; an empty
+ * array when the session has one image. */
 export function watchErrors(names: () => readonly string[]): void {
   byId('errors-refresh').addEventListener('click', () => void showAll(names()));
 }
@@ -52,7 +52,8 @@ function errorElement(
   });
 }
 
-/** Returns an element for the frame that ASKED identifies. TITLE is the description of this frame in the error. */
+/** Returns an element for the frame that ASKED identifies. TITLE is the entry of this frame in the list of the error's
+ * frames; undefined when the list ends before it. */
 function frameElement(asked: { error: unknown; frame: number }, title: unknown): HTMLElement {
   const { call } = objectIn(title);
   const text = call === undefined ? `Frame ${asked.frame}` : `${asked.frame}: ${call}`;

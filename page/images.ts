@@ -10,8 +10,8 @@ const LOOK_MS = 2000;
 /** The state of an image. The values of its members are not checked. */
 type Status = { readonly [name: string]: unknown };
 
-/** Keeps the state of the images NAMES up to date while the page is visible. NAMES returns an empty array when the
- * session has one image. */
+/** Keeps the shown state of the images up to date while the page is visible. NAMES returns the names of the images; an
+ * empty array when the session has one image. */
 export function watchImages(names: () => readonly string[]): void {
   let isLooking = false;
   const show = async () => {

@@ -29,7 +29,7 @@ function receive({ method, params }: SessionEvent): void {
   }
 }
 
-/** Shows the session, also after the connection was broken. The parameter has facts about the session. */
+/** Shows the session that the event describes. Called for each new connection. */
 function begin({ workspace, images: names }: SessionEvent['params']): void {
   forgetQuestions();
   forgetCalls();

@@ -17,8 +17,8 @@ interface Question {
   shown: string;
 }
 
-/** Milliseconds in which no answer is accepted after the questions have moved, because a click could be meant for the
- * question that was at its place before. */
+/** Milliseconds for which no answer is accepted after the questions have moved, because a click could be meant for the
+ * question that was at this place before. */
 const SETTLE_MS = 500;
 
 /** The open questions, by their ids. */

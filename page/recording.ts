@@ -41,7 +41,7 @@ function treeElement(calls: Recording['calls']): HTMLElement {
   /** By depth: the list to which a call of that depth is added. */
   const lists = [root];
   for (const [index, { depth, text }] of calls.entries()) {
-    // The callers of the first calls may not be shown, so their depth can be greater than that of the innermost list.
+    // The callers of the first calls may be missing, so a call can be deeper than the innermost list.
     const level = Math.min(depth, lists.length - 1);
     const call = element('bdi', {}, text);
     const isCaller = (calls[index + 1]?.depth ?? 0) > depth;

@@ -1,4 +1,4 @@
-// Communicates with the session: is admitted by the link, sends requests, and receives events.
+// Communicates with the session: enters it with the secret in the page's address, sends requests, and receives events.
 
 /** An event from the session. */
 export interface SessionEvent {
@@ -6,7 +6,8 @@ export interface SessionEvent {
   params: { readonly [name: string]: unknown };
 }
 
-/** The answer of the session to a look: data and text, or the reason why it failed. */
+/** The answer to a request for which the session calls a tool: the tool's data and text, or the reason why it
+ * failed. */
 export type Look = { data: unknown; text: string } | { error: string };
 
 const KEY = 'live-lisp-key';
@@ -17,12 +18,12 @@ const REPLACED =
 /** Milliseconds between two attempts to connect. */
 const AGAIN_MS = 1000;
 
-/** If the address contains a link, uses it to be admitted to the session. Throws an error with a message for the human
- * when the session does not accept the link. */
+/** If the address contains the secret of a link, exchanges it for a key to the session. Throws an error with a message
+ * for the human when the session does not accept the secret. */
 export async function enter(): Promise<void> {
   const link = location.hash.slice(1);
   if (!/^[\w-]{43}$/.test(link)) return;
-  // The secret of the link is removed from the address and from the history.
+  // This removes the secret from the address and from the history.
   history.replaceState(null, '', location.pathname);
   const response = await post('enter', { link });
   if (!response.ok) throw new Error(await response.text());
