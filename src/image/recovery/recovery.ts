@@ -11,8 +11,8 @@ import { Rebuild } from './rebuild.ts';
 import { Recorder } from './recorder.ts';
 import { addContents, emptyContents, type LossReport } from './report.ts';
 
-/** A lost image is not rebuilt any more after this many rebuilds in a row that ended the new image, or after this many
- * rebuilt images in a row that were lost before a call used them. */
+/** Maximum number of rebuilds of a lost image, if each of them ends the new image or the new image is lost before a call
+ * uses it. */
 const ATTEMPT_LIMIT = 3;
 /** When this many images in a row were lost soon after their rebuild, the rebuild may be the cause. */
 const SUSPICIOUS_LOSSES = 2;
@@ -36,7 +36,6 @@ export class Recovery {
   /** Number of rebuilds of the lost image since the last report, including planned ones. */
   #attempts = 0;
   #life: ImageLife = { used: false, survivedCall: false };
-  #lostUnusedInARow = 0;
   /** Number of images in a row that were lost soon after their rebuild. */
   #lostSoonInARow = 0;
   /** Number of lines in the previous server's journal that could not be read. */
@@ -85,9 +84,7 @@ export class Recovery {
     addContents(this.#lostContents, this.recorder.takeContents());
     const { rebuiltAt, used, survivedCall } = this.#life;
     this.#life = { used: false, survivedCall: false };
-    if (used) this.#lostUnusedInARow = 0;
     if (rebuiltAt !== undefined) {
-      if (!used) this.#lostUnusedInARow++;
       // The rebuild may be the cause of the loss.
       const isLostSoon = performance.now() - rebuiltAt < this.#times.soon || (used && !survivedCall);
       this.#lostSoonInARow = isLostSoon ? this.#lostSoonInARow + 1 : 0;
@@ -131,9 +128,8 @@ export class Recovery {
       return false;
     }
     this.#rebuild ??= new Rebuild(this.journal, this.#times);
-    if (this.#attempts++ >= ATTEMPT_LIMIT || this.#lostUnusedInARow > ATTEMPT_LIMIT) {
+    if (this.#attempts++ >= ATTEMPT_LIMIT) {
       this.#rebuild.giveUp();
-      this.#lostUnusedInARow = 0;
       this.#lostSoonInARow = 0;
       return false;
     }
