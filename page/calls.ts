@@ -8,14 +8,14 @@ const LIMIT = 500;
 /** Number of calls that one request gets from the audit log. */
 const PAGE_SIZE = 100;
 
-/** By the id of each running call: its row, and the element that shows how it ends. */
+/** Maps the id of each running call to its row, and to the element that shows how it ends. */
 const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
 
-/** By the id of each open question: the id of the call that waits for the human's answer. */
+/** Maps the id of each open question to the id of the call that waits for the human's answer. */
 const waiting = new Map<string, unknown>();
 
-/** By the id of a call whose question is open: how the call ended. In MCP's modern era, such a call ends before the
- * human's answer, with a result that makes the client ask. */
+/** Maps the id of a call whose question is open to the end of this call. In MCP's modern era, such a call ends before
+ * the human's answer, with a result that makes the client ask. */
 const ends = new Map<unknown, End>();
 
 type End = { readonly [name: string]: unknown };

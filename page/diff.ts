@@ -119,7 +119,7 @@ function hunkElement(rows: readonly Row[]): HTMLElement {
   return table;
 }
 
-/** By element: the rows of a chunk in which the changed words are not marked yet. */
+/** Maps the element of a chunk in which the changed words are not marked yet to its rows. */
 const pairs = new WeakMap<Element, readonly Row[]>();
 
 /** Marks the changed words of a chunk shortly before it becomes visible. To compare all lines of a long diff at once

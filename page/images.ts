@@ -90,7 +90,8 @@ interface ImageJob {
   job: Status;
 }
 
-/** The shown jobs, by image and number. An element is kept while its job runs, so that it does not lose the focus. */
+/** Maps the image and the number of a shown job to its element. An element is kept while its job runs, so that it does
+ * not lose the focus. */
 const shown = new Map<string, { row: HTMLElement; show: (job: Status) => void }>();
 
 function showJobs(jobs: readonly ImageJob[]): void {

@@ -38,7 +38,7 @@ async function show(): Promise<void> {
 /** Returns CALLS as nested lists. The human can fold a call that made other calls. */
 function treeElement(calls: Recording['calls']): HTMLElement {
   const root = element('ul', { class: 'tree', set: { tabindex: '0', 'aria-label': 'Recorded calls' } });
-  /** By depth: the list to which a call of that depth is added. */
+  /** For each depth: the list to which the next call of this depth is added. */
   const lists = [root];
   for (const [index, { depth, text }] of calls.entries()) {
     // The callers of the first calls may be missing, so a call can be deeper than the innermost list.

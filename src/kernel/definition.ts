@@ -73,7 +73,7 @@ function isListOf<Value>(isItem: (value: unknown) => value is Value, list: unkno
   return Array.isArray(list) && list.every(isItem);
 }
 
-/** By optional field of a parameter: a function that checks the value, and a phrase for the valid values. */
+/** Maps an optional field of a parameter to a function that checks its value, and a phrase for the valid values. */
 const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean, string] } = {
   description: [isString, 'a string'],
   enum: [(value) => isListOf(isString, value), 'a list of strings'],

@@ -26,7 +26,7 @@ export interface AttachedOptions {
   line: string;
   /** Maximum number of milliseconds that a call may take. */
   limitMs: number;
-  /** The series of numbers for ids of this image; absent when the server has only this image. */
+  /** The series from which the objects of this image get their numbers; absent when the server has only this image. */
   series?: Series | undefined;
   /** The path of the start file, if there is one. Only images that the server starts load it. */
   startFile?: string;

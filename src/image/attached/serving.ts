@@ -55,8 +55,8 @@ export function servedImages(folder: string | undefined): ServedImageList {
 const unused = (folder: string, why: string) =>
   `The folder ${folder} of images that serve is not used: ${why}`;
 
-/** By the reason why the folder of the images' sockets cannot be used: a function that returns sentences about the
- * folder, for the user. */
+/** Maps the reason why the folder of the images' sockets cannot be used to a function that returns sentences about this
+ * folder for the user. */
 const FAULTS = {
   'no folder': (folder: string) =>
     unused(folder, 'it is no folder. Remove it, and give the line in your image again.'),

@@ -19,7 +19,7 @@ import { codeCaller } from '../wire/origin.ts';
 import { type FinderOptions, ImageFinder, onlyImage } from './image-finder.ts';
 
 interface ChoiceOptions extends FinderOptions {
-  /** The flag because of which `auto` means an image that the server starts; undefined when there is none. */
+  /** The flag that makes `auto` mean an image that the server starts; undefined when there is none. */
   ownImageRequiredBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;

@@ -25,7 +25,7 @@ import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends StartOptions {
   limitMs: number;
-  /** The series of numbers for ids of this image; absent when the server has only this image. */
+  /** The series from which the objects of this image get their numbers; absent when the server has only this image. */
   series?: Series | undefined;
   /** Returns the user's files that each new image loads. */
   startFiles: () => string[];

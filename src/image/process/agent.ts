@@ -21,8 +21,8 @@ export interface AgentOptions {
   /** The folder in which ASDF writes all fasls. By default, the folder that the user has configured; in the sandbox, a
    * folder of the sandbox. */
   fasls?: string | undefined;
-  /** Names of abilities and of internals of SBCL that the agent must not use. The macros define-ability and
-   * define-internal in the Lisp sources define these names. */
+  /** Names of internals of SBCL that the agent must not use, and of abilities, which are features of the agent that
+   * need internals. The macros define-internal and define-ability in the Lisp sources define these names. */
   without?: readonly string[] | undefined;
 }
 

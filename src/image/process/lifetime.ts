@@ -34,7 +34,7 @@ export class Lifetime {
   #ready: Promise<Child> | undefined;
   /** The latest process that was made ready for calls. */
   #prepared: Child | undefined;
-  /** The latest process that failed its trial. */
+  /** The latest process that failed its test (see #works). */
   #failedTrial: Child | undefined;
   #pulse: Pulse | undefined;
   /** The reason why the last start failed; undefined when it succeeded, and before the first start. */
@@ -60,7 +60,7 @@ export class Lifetime {
     return this.#ready !== undefined;
   }
 
-  /** The Pulse by which the process is asked for its status. Undefined before the greeting, and when the process has
+  /** The Pulse that requests the status of the process. Undefined before the greeting, and when the process has
    * ended. */
   get pulse(): Pulse | undefined {
     return this.child?.dead ? undefined : this.#pulse;

@@ -35,7 +35,7 @@ const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 export class RawOutput {
   #buffer = '';
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
-  /** By stream: true when its last line belonged to a list of variables. */
+  /** For each stream: true when its last line belonged to a list of variables. */
   readonly #inVariables: Record<RawStream, boolean> = { stdout: false, stderr: false };
   /** The incomplete last line of stderr. It is kept here even after `take` has returned it. */
   #stderrRemainder = '';

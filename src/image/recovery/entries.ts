@@ -32,7 +32,8 @@ export interface FileEntry {
 interface FormsEntry {
   kind: 'forms';
   path: string;
-  /** The digest of the loaded text: the text of the file in which a number replaces each form that was not loaded. */
+  /** The digest of the loaded text. This is the text of the file, in which a number replaces each form that was not
+   * loaded. */
   digest: string;
   /** The digest of the whole file at that time. */
   whole?: string;
@@ -56,8 +57,8 @@ export function isOfFile(entry: JournalEntry, path: string): boolean {
   return 'path' in entry && entry.path === path;
 }
 
-/** Returns the digest of the whole file PATH at the time of ENTRY, for which `isOfFile` must return true. Returns
- * undefined when it is unknown. */
+/** Returns the digest of the whole file PATH at the time of ENTRY, which must be a load of this file (see `isOfFile`).
+ * Returns undefined when the digest is unknown. */
 export function digestLeft(entry: JournalEntry, path: string): string | undefined {
   if (entry.kind === 'system') return entry.files?.[path];
   if (entry.kind === 'forms') return entry.whole;

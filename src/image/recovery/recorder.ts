@@ -67,8 +67,8 @@ export class Recorder {
     return contents;
   }
 
-  /** Returns a function to call with the answer to the operation NAME, which will be performed with ARGS. Before it
-   * resolves, it has read the files that the operation will load. */
+  /** Reads the files that the operation NAME will load when it is performed with ARGS. Then resolves with a function to
+   * call with the answer to this operation. */
   async answerRecorder(name: string, args: object, loaded: LoadedSystem): Promise<AnswerRecorder> {
     const onEnd = await this.#endRecorder(name, args, loaded);
     const loadLabel = labelOfLoad(name, args);

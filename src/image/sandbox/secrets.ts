@@ -187,7 +187,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
   ],
 };
 
-/** By folder in the home: the environment variable that can name another folder in its place. */
+/** Maps a folder in the home to the environment variable that can name another folder in its place. */
 const MOVED: { readonly [folder: string]: string } = {
   '.config/': 'XDG_CONFIG_HOME',
   '.local/share/': 'XDG_DATA_HOME',

@@ -15,7 +15,7 @@ import { type OperationName, type PendingCall, perform, type RequestHost } from 
 
 /** The functions and facts about an image that its calls need. */
 export interface CallHost extends RequestHost {
-  /** The series of numbers for the calls; undefined for all numbers. */
+  /** The series from which the calls get their numbers; absent when the server has only this image. */
   readonly series?: Series | undefined;
   /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none at this time. */
   readyPeer(): Peer | undefined;
@@ -90,8 +90,8 @@ export class Calls {
     return { job: this.jobs.begin(name, args), name, args, options };
   }
 
-  /** Calls PERFORM, which performs the call, and resolves with its reply. Until then, passes a cancellation by the
-   * client to the job, and progress and output to the caller. */
+  /** Calls PERFORM, which performs the call, and resolves with the reply. While the call runs, aborts its job if the
+   * client cancels it, and passes progress and output to the caller. */
   async #track<Name extends OperationName>(
     { job, options }: PendingCall<Name>,
     perform: () => Promise<Reply<Name>>,

@@ -103,9 +103,9 @@ export class Probing {
   }
 }
 
-/** Returns a promise that resolves when the time of the request ID of PEER is up, and a function that stops this. The
- * time is up when the thread of the request has run for `times.alive` milliseconds, or has been idle for as long.
- * Garbage collections, and the time in which the thread waits for a CPU, do not count. */
+/** Returns a promise that resolves when the time of the request ID of PEER is up, and a function that cancels the
+ * timeout. The time is up when the thread of the request has run for `times.alive` milliseconds, or has been idle for
+ * as long. Garbage collections, and the time in which the thread waits for a CPU, do not count. */
 function probeTimeout(
   peer: Peer,
   id: number,

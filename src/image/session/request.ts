@@ -76,8 +76,8 @@ export async function perform<Name extends OperationName>(
   return { ending, ...(output && { output }), data };
 }
 
-/** Returns a function that records the answer of CALL. If the answer also ends an earlier call, which CALL continues,
- * it is recorded as the answer of the earlier call. */
+/** Returns a function that records the answer of CALL. If CALL continues an earlier call, and the answer ends this one
+ * too, the function records it as the answer of the earlier call. */
 async function answerRecorder(
   peer: Peer,
   { name, args, options: { continues } }: PendingCall<OperationName>,
@@ -111,9 +111,9 @@ function isAbandoned({ ending }: Answer): boolean {
   return ending.kind === 'interrupted' && ending.stoppedPid !== undefined;
 }
 
-/** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS, until `stop` is called. `abandoned`
- * resolves when the request must be ended while a signal has stopped the process of the image. It is undefined for an
- * image of the server, which is replaced in this case. */
+/** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS. The returned `stop` cancels this.
+ * `abandoned` resolves when the request must end while the process of the image is stopped by a signal. It is undefined
+ * for an image of the server, which is replaced in this case. */
 function limitRequest(
   { peer, id, job, limitMs }: { peer: Peer; id: number; job: Job; limitMs: number },
   host: RequestHost,

@@ -65,7 +65,7 @@ export interface ImageStatus {
 interface Life {
   readonly running: boolean;
   readonly prepared: boolean;
-  /** The Pulse by which the agent is asked for its status; undefined before the greeting. */
+  /** The Pulse that requests the agent's status; undefined before the greeting. */
   readonly pulse: Pulse | undefined;
   /** The data that the operating system has about the process; undefined when the server does not run one. */
   readonly outside?: Outside | undefined;

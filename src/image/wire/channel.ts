@@ -28,7 +28,8 @@ const MAX_PARTS = 50_000;
 /** Maximum number of characters, as JSON, of the partial results of all requests together. */
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 
-/** Maximum number of reports on failures of an agent, and of characters of each, that the server writes to its log. */
+/** Maximum number of reports about failures of an agent that the server writes to its log, and maximum number of
+ * characters of each. */
 const MAX_FAILURES = 20;
 const MAX_FAILURE_CHARACTERS = 64_000;
 
@@ -50,9 +51,9 @@ export class Channel {
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
-  /** By the id of a pending request: its output, as the agent reported it last. */
+  /** Maps the id of a pending request to its output, as the agent reported it last. */
   readonly #outputs = new Map<number, Output>();
-  /** By the id of a pending request: its partial results. */
+  /** Maps the id of a pending request to its partial results. */
   readonly #parts = new Map<number, TestPart[]>();
   #partsCharacters = 0;
   #features: ReadonlySet<string> = new Set();

@@ -34,7 +34,7 @@ const LIST_MEMBER = 'value';
 /** Names of members that contain data of the program. Nothing in them is converted. */
 const DATA_MEMBERS: ReadonlySet<string> = new Set(['data', 'arguments', 'values', 'output']);
 
-/** By operation that loads a file: the name of the argument for the text of the file. */
+/** Maps an operation that loads a file to the name of the argument for the text of the file. */
 const TEXT_ARGUMENTS: ReadonlyMap<string, string> = new Map([
   ['load-file', 'content'],
   ['load-forms', 'text'],

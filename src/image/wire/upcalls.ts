@@ -46,7 +46,7 @@ const THREAD = ['thread'];
 export class CodeCalls {
   readonly #peer: Peer;
   readonly #upcalls: Upcalls;
-  /** By the id of a job: the operations in which the job runs. Its own operation comes last. */
+  /** Maps the id of a job to the operations in which the job runs. Its own operation comes last. */
   readonly #jobs = new Map<number, readonly string[]>();
   readonly #running = new Map<
     number,
