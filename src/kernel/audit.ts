@@ -3,21 +3,20 @@
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** The reasons why a call ran or did not run. It ran because of its safety level, because it could lose nothing,
- * because of a standing approval, or because a human approved it: in the client, in the client with changed arguments,
- * or in an editor or terminal. It did not run because a human denied it, gave no answer, gave none in time, or could
- * not be asked. */
+/** The reasons why a call ran or did not run. */
 export const AUTHORITIES = [
-  'level',
-  'nothing at stake',
-  'standing',
-  'human',
-  'human, with changes',
-  'human, in an editor',
-  'denied',
-  'nobody',
-  'timed out',
-  'cannot ask',
+  // The call ran, because
+  'level', // its safety level needs no approval
+  'nothing at stake', // it could lose nothing
+  'standing', // a standing approval covered it
+  'human', // a human approved it in the client
+  'human, with changes', // a human approved it with changed arguments
+  'human, in an editor', // a human approved it in an editor or a terminal
+  // The call did not run, because
+  'denied', // a human denied it
+  'nobody', // nobody gave a valid answer
+  'timed out', // nobody answered in time
+  'cannot ask', // no human could be asked
 ] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 

@@ -2,7 +2,7 @@
 
 import type { OpenQuestion, Verdict } from './approval.ts';
 
-/** The names, for use in answers, of places where a human can answer a question but which have no name of their own. */
+/** The names by which answers refer to the place where a human answered a question, if it has no name of its own. */
 export const BROWSER = 'a browser';
 export const TERMINAL = 'the terminal';
 export const UNNAMED_EDITOR = 'an editor';

@@ -45,8 +45,8 @@ function mount(kind: Kind, path: string): string[] {
   }
 }
 
-/** Returns read-only mounts for those of PATHS that are inside AREAS, folders that code can write, and for each of them
- * the mounts that `pinned` returns. If one of PATHS is inside another, leaves it out. */
+/** Returns mounts that make PATHS read-only, including the mounts that `pinned` returns for them. Leaves out a path
+ * outside AREAS, which are folders that code can write, and a path inside another of PATHS. */
 export function readOnlyMounts(paths: readonly string[], areas: readonly string[]): Mounts {
   const outer = paths.filter((path) => !paths.some((other) => other !== path && isInside(other, path)));
   return outer

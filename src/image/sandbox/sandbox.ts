@@ -338,8 +338,8 @@ export class Sandbox implements CommandSandbox {
     };
   }
 
-  /** Returns read-only mounts of those files inside FOLDERS that SBCL, the path of a program, and an image need. The
-   * sandbox shows nothing else that is inside FOLDERS. */
+  /** Returns read-only mounts of the files inside FOLDERS that are necessary to run SBCL, the path of a program, and an
+   * image. The sandbox shows no other files inside FOLDERS. */
   #needed(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
