@@ -1,7 +1,7 @@
 // Shows the calls of the session as they begin and end, and the calls in the audit log.
 
 import { byId, clock, duration, element, objectIn, objectsIn } from './dom.ts';
-import { type Look, request } from './session.ts';
+import { look } from './session.ts';
 
 /** Maximum number of calls in the list of new calls. Older calls are in the audit log. */
 const LIMIT = 500;
@@ -143,9 +143,7 @@ export function watchLog(): void {
 
 async function logPage(offset: number) {
   const nothing = { rows: [], total: 0, atLeast: false };
-  const answer = await request<Look>('log', { limit: PAGE_SIZE, offset }).catch((error: Error) => ({
-    error: error.message,
-  }));
+  const answer = await look('log', { limit: PAGE_SIZE, offset });
   if ('error' in answer) return { ...nothing, why: answer.error };
   const { calls, total, atLeast } = objectIn(answer.data);
   const rows = objectsIn(calls).map(logRow);

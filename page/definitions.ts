@@ -1,7 +1,7 @@
 // Shows a definition, its text and its callers. A click on a name in the text shows the definition of this name.
 
-import { button, byId, element, objectIn, objectsIn } from './dom.ts';
-import { type Look, request } from './session.ts';
+import { button, byId, element, objectIn, objectsIn, problem } from './dom.ts';
+import { type Look, look } from './session.ts';
 
 /** Shows a definition when the human enters a name. */
 export function watchLookup(): void {
@@ -31,15 +31,13 @@ async function show(name: string, home?: string): Promise<void> {
     ...(image !== '' && { image }),
   };
   byId('definition-text').replaceChildren(element('p', {}, 'The image is asked …'));
-  const look = (what: string) =>
-    request<Look>(what, asked).catch((error: Error) => ({ error: error.message }));
-  const [definition, callers] = await Promise.all([look('definition'), look('callers')]);
+  const [definition, callers] = await Promise.all([look('definition', asked), look('callers', asked)]);
   byId('definition-text').replaceChildren(...definitionElements(definition), callersElement(callers));
   byId('definition-title').focus();
 }
 
 function definitionElements(answer: Look): HTMLElement[] {
-  if ('error' in answer) return [element('p', { class: 'problem' }, answer.error)];
+  if ('error' in answer) return [problem(answer.error)];
   const definitions = objectsIn(answer.data).flatMap(({ definitions: found }) => objectsIn(found));
   if (definitions.length === 0) return [element('pre', {}, answer.text)];
   return definitions.map(({ name, kind, at, note, text }) => {
@@ -84,8 +82,7 @@ export function nameElement(name: string): HTMLElement {
 
 function callersElement(answer: Look): HTMLElement {
   const title = element('h3', {}, 'Callers');
-  if ('error' in answer)
-    return element('article', {}, title, element('p', { class: 'problem' }, answer.error));
+  if ('error' in answer) return element('article', {}, title, problem(answer.error));
   const rows = objectsIn(objectIn(answer.data)['rows']);
   const items = rows.map(({ name, kind, outside }) => {
     const text = String(name);

@@ -78,6 +78,11 @@ export function table(
   );
 }
 
+/** Returns a paragraph that shows the error message TEXT. */
+export function problem(text: string): HTMLElement {
+  return element('p', { class: 'problem' }, text);
+}
+
 /** Makes screen readers say TEXT. */
 export function announce(text: string): void {
   byId('announcer').textContent = visible(text);

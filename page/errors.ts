@@ -1,16 +1,12 @@
 // Shows held errors, with their stack frames and the variables of each frame.
 
-import { announce, byId, element, objectIn, objectsIn } from './dom.ts';
-import { type Look, request } from './session.ts';
+import { announce, byId, element, objectIn, objectsIn, problem } from './dom.ts';
+import { look } from './session.ts';
 
 /** Loads the held errors of all images when the human asks for them. NAMES returns the names of the images; an empty
  * array when the session has one image. */
 export function watchErrors(names: () => readonly string[]): void {
   byId('errors-refresh').addEventListener('click', () => void showAll(names()));
-}
-
-async function look(name: string, asked: object): Promise<Look> {
-  return request<Look>(name, asked).catch((error: Error) => ({ error: error.message }));
 }
 
 async function showAll(names: readonly string[]): Promise<void> {
@@ -27,10 +23,6 @@ async function heldIn(image: object): Promise<HTMLElement[]> {
   const answer = await look('errors', image);
   if ('error' in answer) return [problem(answer.error)];
   return objectsIn(objectIn(answer.data)['held']).map((row) => errorElement(image, row));
-}
-
-function problem(text: string): HTMLElement {
-  return element('p', { class: 'problem' }, text);
 }
 
 function errorElement(

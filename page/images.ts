@@ -1,8 +1,8 @@
 // Shows the images and the calls that run in them, while the page is visible.
 
 import { visible } from '../src/visible.ts';
-import { announce, button, byId, duration, element, objectIn, objectsIn } from './dom.ts';
-import { type Look, request } from './session.ts';
+import { announce, button, byId, duration, element, objectIn, objectsIn, problem } from './dom.ts';
+import { look } from './session.ts';
 
 /** Milliseconds between two requests for the state of the images. */
 const LOOK_MS = 2000;
@@ -17,15 +17,10 @@ export function watchImages(names: () => readonly string[]): void {
   const show = async () => {
     if (isLooking || document.visibilityState === 'hidden') return;
     isLooking = true;
-    try {
-      const answer = await request<Look>('status');
-      if ('error' in answer) throw new Error(answer.error);
-      showImages(names(), objectIn(answer.data));
-    } catch (error) {
-      byId('image-list').replaceChildren(element('p', { class: 'problem' }, (error as Error).message));
-    } finally {
-      isLooking = false;
-    }
+    const answer = await look('status');
+    isLooking = false;
+    if ('error' in answer) byId('image-list').replaceChildren(problem(answer.error));
+    else showImages(names(), objectIn(answer.data));
   };
   setInterval(() => void show(), LOOK_MS);
   document.addEventListener('visibilitychange', () => void show());
@@ -168,9 +163,7 @@ function showOutput(area: HTMLElement, text: unknown): void {
 
 /** Interrupts the call JOB. Resolves with '', or with the reason why this failed. */
 async function interruptJob(job: number, image: string | undefined): Promise<string> {
-  const answer = await request<Look>('interrupt', { job, ...(image !== undefined && { image }) }).catch(
-    (error: Error) => ({ error: error.message }),
-  );
+  const answer = await look('interrupt', { job, ...(image !== undefined && { image }) });
   if ('error' in answer) return visible(answer.error);
   announce(answer.text);
   return '';

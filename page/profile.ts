@@ -9,8 +9,8 @@ import {
   LABEL_COLOR,
 } from '../src/flame-graph.ts';
 import { nameElement } from './definitions.ts';
-import { announce, byId, element, table } from './dom.ts';
-import { request } from './session.ts';
+import { byId, element, table } from './dom.ts';
+import { watchObserved } from './observed.ts';
 
 interface Profile {
   /** The quantity that the samples measure, such as `CPU time`. */
@@ -26,31 +26,13 @@ const LEAST_WIDTH = 600;
 
 /** Shows the last profile when the human asks for it. */
 export function watchProfile(): void {
-  byId('profile-show').addEventListener('click', () => void show());
-}
-
-async function show(): Promise<void> {
-  const answer = await request<{ profile?: Profile }>('observed').catch((error: Error) => ({
-    error: error.message,
-  }));
-  if ('error' in answer) {
-    byId('profile-text').replaceChildren(element('p', { class: 'problem' }, answer.error));
-    return;
-  }
-  const { profile } = answer;
-  if (profile === undefined) {
-    byId('profile-text').replaceChildren(element('p', {}, NONE));
-    announce(NONE);
-    return;
-  }
-  const heading = `${profile.what}, ${profile.samples} samples, ${new Date(profile.time).toLocaleString('sv')}`;
-  byId('profile-text').replaceChildren(
-    element('h3', {}, heading),
-    element('p', {}, LEGEND),
-    ...graphElements(profile),
-    tableElement(profile),
-  );
-  announce(heading);
+  watchObserved('profile', NONE, ({ profile }: { profile?: Profile }) => {
+    if (profile === undefined) return undefined;
+    const { what, samples, time } = profile;
+    const heading = `${what}, ${samples} samples, ${new Date(time).toLocaleString('sv')}`;
+    const title = [element('h3', {}, heading), element('p', {}, LEGEND)];
+    return { heading, elements: [...title, ...graphElements(profile), tableElement(profile)] };
+  });
 }
 
 const NONE = 'This session has taken no profile. The tool observe takes one.';

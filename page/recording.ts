@@ -1,7 +1,7 @@
 // Shows the last calls that the session recorded, as a tree.
 
-import { announce, byId, element } from './dom.ts';
-import { request } from './session.ts';
+import { element } from './dom.ts';
+import { watchObserved } from './observed.ts';
 
 interface Recording {
   heading: string;
@@ -13,26 +13,11 @@ const NONE = 'This session has recorded no calls. The tool observe records those
 
 /** Shows the last recorded calls when the human asks for them. */
 export function watchRecording(): void {
-  byId('recording-show').addEventListener('click', () => void show());
-}
-
-async function show(): Promise<void> {
-  const answer = await request<{ calls?: Recording }>('observed').catch((error: Error) => ({
-    error: error.message,
-  }));
-  if ('error' in answer) {
-    byId('recording-text').replaceChildren(element('p', { class: 'problem' }, answer.error));
-    return;
-  }
-  const { calls: recording } = answer;
-  if (recording === undefined) {
-    byId('recording-text').replaceChildren(element('p', {}, NONE));
-    announce(NONE);
-    return;
-  }
-  const heading = `${recording.heading}, ${new Date(recording.time).toLocaleString('sv')}`;
-  byId('recording-text').replaceChildren(element('h3', {}, heading), treeElement(recording.calls));
-  announce(heading);
+  watchObserved('recording', NONE, ({ calls: recording }: { calls?: Recording }) => {
+    if (recording === undefined) return undefined;
+    const heading = `${recording.heading}, ${new Date(recording.time).toLocaleString('sv')}`;
+    return { heading, elements: [element('h3', {}, heading), treeElement(recording.calls)] };
+  });
 }
 
 /** Returns CALLS as nested lists. The human can fold a call that made other calls. */

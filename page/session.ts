@@ -46,6 +46,11 @@ export async function request<Answer>(name: string, body: object = {}): Promise<
   return (await response.json()) as Answer;
 }
 
+/** Sends the request NAME, for which the session calls a tool. Resolves with the answer, also when the request fails. */
+export function look(name: string, asked: object = {}): Promise<Look> {
+  return request<Look>(name, asked).catch((error: Error) => ({ error: error.message }));
+}
+
 /** Calls RECEIVE with each event of the session, and SAY with each change of the connection. Connects again when the
  * connection breaks. Resolves when the session does not admit this browser, or has disconnected this tab. */
 export async function listen(

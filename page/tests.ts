@@ -1,7 +1,7 @@
 // Shows the last runs of tests in the session, and the results that the failed tests had in each run.
 
-import { announce, byId, clock, duration, element, table } from './dom.ts';
-import { request } from './session.ts';
+import { clock, duration, element, table } from './dom.ts';
+import { watchObserved } from './observed.ts';
 
 /** The last runs of tests. The oldest comes first. */
 interface History {
@@ -14,25 +14,11 @@ const NONE = 'This session has run no tests. The tool run_tests runs them.';
 
 /** Shows the runs of tests when the human asks for them. */
 export function watchTests(): void {
-  byId('tests-show').addEventListener('click', () => void show());
-}
-
-async function show(): Promise<void> {
-  const answer = await request<{ tests: History }>('observed').catch((error: Error) => ({
-    error: error.message,
-  }));
-  if ('error' in answer) {
-    byId('tests-text').replaceChildren(element('p', { class: 'problem' }, answer.error));
-    return;
-  }
-  const { runs } = answer.tests;
-  if (runs.length === 0) {
-    byId('tests-text').replaceChildren(element('p', {}, NONE));
-    announce(NONE);
-    return;
-  }
-  byId('tests-text').replaceChildren(...tables(answer.tests));
-  announce(`${runs.length} ${runs.length === 1 ? 'run' : 'runs'} of tests`);
+  watchObserved('tests', NONE, ({ tests }: { tests: History }) => {
+    const { length } = tests.runs;
+    if (length === 0) return undefined;
+    return { heading: `${length} ${length === 1 ? 'run' : 'runs'} of tests`, elements: tables(tests) };
+  });
 }
 
 /** Returns two tables, of the runs and of the failed tests. Both show the newest run first. */
