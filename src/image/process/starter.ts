@@ -207,12 +207,7 @@ export class Starter {
 
   /** Waits for the greeting of CHILD. If it does not come in time, kills CHILD. */
   async #greeting(child: Child): Promise<void> {
-    let denied: (() => number) | undefined;
-    const deniedMs = () => {
-      denied ??= child.cpuDenialMeter();
-      return denied();
-    };
-    const stop = fairTimeout(this.#times.start, deniedMs, () =>
+    const stop = fairTimeout(this.#times.start, child.cpuDenialMeter(), () =>
       child.kill(`it did not answer within ${this.#times.start / 1000} s`),
     );
     const waking = setInterval(() => child.wake(), this.#times.wake);
