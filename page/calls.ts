@@ -117,7 +117,8 @@ function filterRow(row: HTMLElement): void {
   row.hidden = !fits || (failedOnly && !row.classList.contains('failed'));
 }
 
-/** Loads and shows the audit log in parts, the first one when the human opens it. */
+/** Shows the audit log in parts. Loads the first part when the human opens the log, and each further part at a
+ * click. */
 export function watchLog(): void {
   const log = byId('log') as HTMLDetailsElement;
   const list = byId('log-list');

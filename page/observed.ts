@@ -1,4 +1,4 @@
-// Shows the parts of what the session has observed: its last profile, recorded calls and runs of tests.
+// Shows the session's last profile, recorded calls and runs of tests, each when the human asks for it.
 
 import { announce, byId, element, problem } from './dom.ts';
 import { request } from './session.ts';

@@ -13,7 +13,7 @@ interface Question {
   text: string;
   args: { readonly [name: string]: unknown };
   sessionScope?: string;
-  /** A digest of what is shown. The answer must contain it. */
+  /** The digest of the shown question. The answer must contain it. */
   shown: string;
 }
 

@@ -82,7 +82,7 @@ export interface RestartableImage {
   /** The reason why the image cannot be restarted, and advice, as sentences; undefined when it can be restarted. */
   readonly restartRefusal: string | undefined;
   /** Ends the image and all its running calls, and starts another one, which is rebuilt from `rebuild`. Returns the
-   * report of the loss. Throws a CallError when there is no such journal. */
+   * report of the loss. Throws a CallError when the journal that `rebuild` selects does not exist. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
   /** Resolves with true when the image has failed its last probe, a test whether it works, and no call has succeeded
    * since then. */

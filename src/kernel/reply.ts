@@ -1,4 +1,4 @@
-// Limits the length of answers, and formats lists and sections. No other module shortens the text of an answer.
+// Limits the length of answers, and formats lists and sections. No other module limits the length of a whole answer.
 
 /** Maximum number of characters of a text. Clients begin to cut or store texts at about 50,000 characters. */
 const TEXT_LIMIT = 40_000;
@@ -111,16 +111,16 @@ export function beyondNote({ offset, shown, total }: Page, what: string): string
   return `Note: ${all}, and none from offset ${offset} on.`;
 }
 
-/** Returns a note with the total number of rows, if there are rows after PAGE, else false. For lists whose header does
- * not give this number. WHAT is a plural noun for the rows. */
+/** Returns a note with the total number of rows if there are rows after PAGE, else the result of `beyondNote`. For
+ * lists whose header does not give this number. WHAT is a plural noun for the rows. */
 export function pageNote(page: Page, what: string): string | false {
   return hasMore(page)
     ? `Note: ${page.total} ${what}; limit and offset reach the rest.`
     : beyondNote(page, what);
 }
 
-/** Returns as many of ROWS as fit into an answer, as a list, with a note about the others. ROWS are those from the
- * index OFFSET on, of TOTAL rows. WHAT is a plural noun for the rows. */
+/** Returns a list of as many of ROWS as fit into an answer, with a note about the others. ROWS begin at the index
+ * OFFSET of a list of TOTAL rows. WHAT is a plural noun for the rows. */
 export function pagedList(rows: string[], offset: number, total: number, what: string): string {
   const shown = fittingRows(rows);
   const page = { offset, shown: shown.length, total };

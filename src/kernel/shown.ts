@@ -33,8 +33,7 @@ export function previewLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
-/** Returns a preview that shows ARGS, for a tool without a preview of its own. FINGERPRINT becomes that of the
- * preview. */
+/** Returns a preview that shows ARGS and has this FINGERPRINT, for a tool without a preview of its own. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = argumentsLines(args);
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };

@@ -72,7 +72,7 @@ export class Stop {
   }
 }
 
-/** Returns the reason of SIGNAL: that of a Stop; 'timeout' for a timeout; else 'cancelled'. */
+/** Returns the reason why SIGNAL was aborted: `why` of a Stop, 'timeout' for a timeout, else 'cancelled'. */
 export function reasonOf(signal: EndSignal | undefined): Reason {
   const reason: unknown = signal?.reason;
   if (reason instanceof Stop) return reason.why;
