@@ -114,8 +114,7 @@ function elsewhereIn({ files = [], naming = [] }: ImpactData) {
   return { files, naming };
 }
 
-/** Returns the functions that must be compiled again, because the old definition is compiled into them, and the
- * reason. */
+/** Returns the functions into which the old definition is compiled, and the reason why they must be compiled again. */
 function functionsToRecompile(
   facts: ImpactData,
   callers: WhoCallsData | undefined,
