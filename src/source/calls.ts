@@ -69,8 +69,7 @@ function formatMentions(text: string, { name, packages }: Callee, tops: readonly
   });
 }
 
-/** Returns ELEMENTS, the elements of a form, without those in which a local function or macro has the name of the
- * callee. */
+/** Returns ELEMENTS, the elements of a form, without those in which a local function or macro shadows the callee. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = nameOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;

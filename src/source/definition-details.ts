@@ -30,7 +30,7 @@ export interface DefinitionDetails extends Definition {
   superclasses?: string[];
   /** The keywords of the default initargs of a class. */
   defaults?: string[];
-  /** By name of a constructor of a structure: its lambda list; undefined when this cannot be determined. */
+  /** Maps the name of a structure's constructor to its lambda list; undefined when this cannot be determined. */
   constructors?: Map<string, LambdaList | undefined>;
 }
 

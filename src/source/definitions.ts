@@ -109,7 +109,7 @@ export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): 
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 
-/** Returns the most likely of FOUND, which all fit the sought definition. If that has no operator, definitions are
+/** Returns the most likely of FOUND, which all fit the sought definition. If no OPERATOR is sought, definitions are
  * likelier than other forms, and a generic function is likelier than its methods. */
 export function likeliest(found: readonly NamingForm[], { operator }: SoughtDefinition): NamingForm[] {
   const defining = operator === undefined ? found.filter(isDefining) : [];

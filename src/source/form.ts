@@ -6,7 +6,8 @@ import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
 
-/** By prefix: the operator of the list that the reader makes of it, such as QUOTE for 'X; '' for a backquote. */
+/** Maps a prefix to the operator of the list that the reader makes of the prefix and the next form: QUOTE for 'X. The
+ * operator is '' for a backquote. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
@@ -16,7 +17,7 @@ const OPERATORS = new Map([
 /** Prefixes that do not change the form after them. */
 const TRANSPARENT = new Set(['#=', '::']);
 
-/** The kinds of tokens with which a form begins that has no prefix. */
+/** Kinds of the first token of a form without prefix. */
 const FIRST = new Set(['atom', '(', '#(']);
 
 /** Feature expressions nested deeper than this are not evaluated, because they could overflow the stack. */

@@ -39,7 +39,8 @@ export function isParameter(part: Form): boolean {
   return sectionOf(part) === '&KEY';
 }
 
-/** By lambda list: for each element the last lambda list keyword before it, such as &KEY, or ''. */
+/** Maps a lambda list to an array that has, for each element, the last lambda list keyword before it, such as &KEY, or
+ * ''. */
 const sections = new WeakMap<Form, readonly string[]>();
 
 function sectionOf({ parent, index }: Form): string {

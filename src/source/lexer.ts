@@ -26,7 +26,7 @@ const PREFIXES = new Map([
 ]);
 const DELIMITERS = '\t\n\f\r "\'(),;`';
 const [BACKSLASH, BAR] = ['\\', '|'].map((char) => char.charCodeAt(0));
-/** By ASCII code: whether the character ends a symbol. */
+/** Indexed by ASCII code: true when the character ends a symbol. */
 const ENDS_SYMBOL = Array.from({ length: 128 }, (_, code) => DELIMITERS.includes(String.fromCharCode(code)));
 // A byte order mark is white space.
 const BLANKS = /(?:^\ufeff)?[\t\n\f\r ]*/y;

@@ -21,9 +21,10 @@ export interface Reason {
   why: Obstacle | Mentioned;
   /** The argument or keyword that the reason refers to. */
   what?: string | undefined;
-  /** The function in new, if the call could be rewritten after another definition of this function was loaded. */
+  /** The function that the new call calls, if the call could be rewritten after another definition of this function was
+   * loaded. */
   loading?: string;
-  /** The number of arguments before the keywords, and the number that the function in new requires. */
+  /** The number of arguments before the keywords, and the number that this function requires. */
   counts?: { given: number; required: number };
 }
 
@@ -74,7 +75,7 @@ export class NewArguments {
     this.#callee = callee;
   }
 
-  /** Adds the keyword FORM, which is argument NTH of new. */
+  /** Adds the keyword FORM, which is argument NTH (0-based) of the new call in the pattern. */
   addKeyword(form: Form, nth: number): void {
     if (this.#keyword === undefined && this.#isKey(form, nth)) this.#keyword = form.text;
     else {
@@ -83,7 +84,7 @@ export class NewArguments {
     }
   }
 
-  /** Adds ARGUMENT. Throws an Unfit when one before it was left out. */
+  /** Adds ARGUMENT. Throws an Unfit when a parameter before it was left out. */
   add(argument: Argument): void {
     this.#endsInKeyword = false;
     // ARGUMENT would move into the place of the omitted one.
@@ -129,7 +130,7 @@ export class NewArguments {
     this.#omitted ??= parameter;
   }
 
-  /** Returns all arguments. Throws an Unfit when the function requires more. */
+  /** Returns all arguments. Throws an Unfit when the function requires more arguments. */
   all(): readonly Argument[] {
     const { name, list } = this.#callee;
     if (this.#omitted !== undefined && list === undefined) throw perhapsLacking(this.#omitted, name);

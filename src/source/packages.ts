@@ -60,8 +60,8 @@ export class Packages {
     }
   }
 
-  /** Returns true when a package contains the symbol that RENAMING renames; undefined if this is unknown. NAME means the
-   * package in code of the package WITHIN, where it can be a local nickname. */
+  /** Returns true when a package contains the symbol that RENAMING renames; undefined if this is unknown. NAME means
+   * the package in code of the package WITHIN, where it can be a local nickname. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
@@ -105,7 +105,7 @@ function isRest(list: Form): boolean {
   return list.parent?.elements[list.index - 1]?.notation === '.';
 }
 
-/** By list: true for a package definition and the lists inside one. */
+/** Maps a list to true when it is a package definition or inside of one. */
 const definitions = new WeakMap<Form, boolean>();
 
 function isInDefinition({ parent }: Form): boolean {

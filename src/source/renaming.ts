@@ -17,7 +17,7 @@ export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
   packageAt: (index: number) => string;
-  /** By symbol name: the functions, classes and structures that take the keyword of that name. */
+  /** Maps a symbol name to the functions, classes and structures that take the keyword of that name. */
   takers: ReadonlyMap<string, KeywordTakers>;
   /** Whether to rename the keyword of a parameter together with the parameter. */
   keywords: boolean;

@@ -121,7 +121,7 @@ function stepsFrom(part: Form): Step[] {
   return steps;
 }
 
-/** By operator: the index of the argument that is the quoted name of a class. */
+/** Maps an operator to the index of the argument that is the quoted name of a class. */
 const CLASS_ARGUMENTS: ReadonlyMap<string, number> = new Map([
   ...MAKERS,
   ...['FIND-CLASS', 'ALLOCATE-INSTANCE'].map((operator) => [operator, 1] as const),
@@ -246,7 +246,7 @@ function quotedRole(outer: Step | undefined, quoted: Form): Place {
   return passed.some((each) => CLASS_ARGUMENTS.has(symbolNameOf(each.elements[1]))) ? 'instance' : 'data';
 }
 
-/** By operator that binds variables: the index of the list of variables or bindings. */
+/** Maps an operator that binds variables to the index of its list of variables or bindings. */
 const BINDERS: ReadonlyMap<string, number> = new Map([
   ...'LET LET* PROG PROG* LAMBDA DO DO* MULTIPLE-VALUE-BIND DESTRUCTURING-BIND WITH-SLOTS WITH-ACCESSORS'
     .split(' ')
@@ -271,7 +271,7 @@ function placeInCode(steps: readonly Step[]): Place {
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
 
-/** Returns true when the element of FORM around a symbol lists variables to bind, as bindings or as a lambda list. */
+/** Returns true when the element of FORM that contains a symbol is a list of bindings or a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
   const operator = withoutPackage(form.operator);

@@ -36,7 +36,7 @@ export function spliceOver(text: string, { start, end }: Extent, added: string, 
 }
 
 /** Returns the splice that removes the form at EXTENT from TEXT. If nothing else is on its lines, also removes the
- * white space above or below it, usually that with fewer line breaks. */
+ * white space above or below the form, usually on the side with fewer line breaks. */
 export function spliceOut(text: string, { fullStart, end }: Extent): Splice {
   const above = blankBefore(text, fullStart);
   const below = blankAfter(text, end);

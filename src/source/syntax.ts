@@ -26,7 +26,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   );
 }
 
-/** By operator: the function that finds the lists that are not evaluated. */
+/** Maps an operator to the function that finds the lists in its forms that are not evaluated. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(afterFirst))),
   ...each('DO DO*', at(1, eachOf(afterFirst)), at(2, elementsOf)),
