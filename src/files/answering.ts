@@ -22,7 +22,7 @@ const POLL_LIMIT = 30;
  * Node's four file threads. */
 const GIVEN_UP_LIMIT = 2;
 
-/** For each given-up operation that is still pending: its folder. */
+/** The folders of the given-up operations that are still pending, one element for each operation. */
 const givenUp: string[] = [];
 
 /** All pending operations, including those that were given up. */

@@ -169,7 +169,8 @@ async function putFile(place: string, mode: number, content: Buffer | FileHandle
   }
 }
 
-/** Returns the error that the disk is full, if ERROR, of a write into the copy, means this; else undefined. */
+/** Returns a CallError that the disk is full, if ERROR, which a write into the copy threw, means this; else undefined.
+ * */
 function spaceError(error: unknown): CallError | undefined {
   const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
   if (!isFull) return undefined;

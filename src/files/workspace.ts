@@ -42,7 +42,7 @@ interface WorkspaceFolders {
   hides?: (real: string) => boolean;
   /** Resolves as soon as `hides` returns correct results. */
   secretsKnown?: Promise<void>;
-  /** The name of an image on another machine. The name of a file on that machine begins with it and a colon. */
+  /** The name of an image on another machine. Tools name a file on that machine `NAME:PATH`, with this name. */
   elsewhere?: string | undefined;
   editors?: FileEditors;
   /** The last change of a file. Workspaces that contain the same files share this object. */
