@@ -20,7 +20,7 @@ export interface McpTool {
   _meta?: { [key: string]: unknown };
 }
 
-/** By safety level: the effects of a tool that declares none itself. A cautious tool can run any code. */
+/** Maps a safety level to the effects of a tool that declares none itself. A cautious tool can run any code. */
 const EFFECTS: Record<SafetyLevel, Effects> = {
   safe: { destructive: false, idempotent: true, openWorld: false },
   cautious: { destructive: true, idempotent: false, openWorld: true },

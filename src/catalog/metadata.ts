@@ -47,7 +47,7 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['settings', 'utility'],
 ]);
 
-/** By the name of a built-in tool: further words for search_tools, which clients do not see. */
+/** Maps the name of a built-in tool to further words for search_tools, which clients do not see. */
 const SEARCH_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(WORDS).map(([name, line]) => [name, line.split(' ')]),
 );
