@@ -158,9 +158,9 @@ function checkWorkspace(workspace: string): void {
     );
 }
 
-/** Makes this process, a session, the one that starts for WORKSPACE, unless the command that spawned it is that already.
- * Waits while another process starts a session for WORKSPACE. Resolves with a function to call when other programs can
- * connect to this session. Throws a SetupError when the other process has started a session. */
+/** Takes the lock for WORKSPACE for this process, which is a new session, unless the command that spawned it holds the
+ * lock. Waits while another process holds the lock to start a session. Resolves with a function to call when other
+ * programs can connect to this session. Throws a SetupError when the other process has started a session. */
 export async function beginSession(folder: string, workspace: string): Promise<() => void> {
   const lock = lockFor(folder, workspace);
   let hasWaited = false;
@@ -192,8 +192,8 @@ function lockFor(folder: string, workspace: string): string {
 }
 
 /** Tries to make this process the one that starts a session: writes its process id to the file LOCK in FOLDER. Returns
- * undefined, or the id of the process that has done this first. Throws a SetupError when FOLDER cannot hold the files of
- * sessions. */
+ * undefined on success, else the id of the process that holds LOCK. Throws a SetupError when the files of sessions
+ * cannot be written to FOLDER. */
 function takeLock(folder: string, lock: string): number | undefined {
   try {
     makeOwnFolder(folder);
@@ -248,8 +248,8 @@ function spawnSession(folder: string, workspace: string, [program = '', ...args]
   };
 }
 
-/** Asks the session that SOCKET is connected to to end. Resolves with undefined when the session has ended. Otherwise
- * resolves with the reason why it refuses, or that it does not end in time. */
+/** Asks the session at the other end of SOCKET to end. Resolves with undefined when the session has ended. Otherwise
+ * resolves with the reason why the session refuses, or with a sentence that it did not end in time. */
 export async function stopSession(socket: Socket): Promise<string | undefined> {
   const connection = new Connection(socket, () => {});
   const timer = setTimeout(() => connection.end(), STOP_MS);
