@@ -7,15 +7,15 @@ import { SetupError } from '../errors.ts';
 
 /** The limits of a listener. Tests use shorter times. */
 export interface HttpLimits {
-  /** Maximum number of connections. When there is one more, the server closes the oldest one on which no request runs
-   * and the last was not accepted. This can be the new connection. */
+  /** Maximum number of connections. If there is one more, the server closes the oldest connection that has no running
+   * request and whose last request, if any, was refused. This can be the new connection. */
   connections: number;
   /** Milliseconds in which the headers of a request must arrive. */
   headersMs: number;
   /** Milliseconds in which a whole request must arrive. */
   requestMs: number;
-  /** A connection is closed after this many milliseconds without a request, or in which its client reads nothing of an
-   * answer. */
+  /** A connection is closed when it has no request, or when its client reads nothing of an answer, for this number of
+   * milliseconds. */
   idleMs: number;
 }
 
