@@ -41,8 +41,8 @@ export class TopLevelForms {
   #at = 0;
   #done = false;
   readonly #read: Extent[] = [];
-  /** `names` are the packages that IN-PACKAGE forms make current, each from the index in `ends` on, which is the end of
-   * its form. The first entry is for the start of the text: ASDF's package in .asd files, else unknown. */
+  /** An entry for each IN-PACKAGE form: the index of its end in `ends`, and in `names` the package that is current from
+   * there on. The first entry is for the start of the text: ASDF-USER in .asd files, else undefined. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
 
   constructor(source: SourceText, features: Features) {
