@@ -36,8 +36,8 @@ function ownPackage(): Package {
 export interface ProgramOptions {
   /** Times that no flag sets. Tests use shorter ones. */
   timeouts?: Timeouts & { idleMs?: number; lastAnswersMs?: number };
-  /** Called, perhaps several times, after the program has executed the code that most sessions execute at their
-   * beginning. */
+  /** Called when the program has executed the code that most sessions execute at their beginning, so that the code
+   * cache can be stored. Can be called several times. */
   onWarm?: () => void;
 }
 

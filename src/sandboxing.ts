@@ -14,7 +14,7 @@ import { homeFolder, makeFolder, realPath } from './paths.ts';
  * parent of dist. */
 export const PACKAGE_FOLDER = join(import.meta.dirname, '..');
 
-/** By configuration: the sandbox for it. There is only one, so that all parts of a server share its state. */
+/** Maps a configuration to its sandbox. There is only one, so that all parts of a server share its state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
 
 /** Returns the sandbox for images of CONFIG, even when CONFIG turns sandboxes off. */

@@ -21,8 +21,8 @@ interface ServeOptions {
   started: () => Promise<void>;
   version: string;
   homepage?: string | undefined;
-  /** Called, perhaps several times, after the program has executed the code that most sessions execute at their
-   * beginning. */
+  /** Called when the program has executed the code that most sessions execute at their beginning, so that the code
+   * cache can be stored. Can be called several times. */
   onWarm: () => void;
   /** Number of milliseconds from the last connection to the exit of a session, instead of the default. */
   idleMs?: number | undefined;
@@ -64,8 +64,8 @@ async function begunSession({ serving, root }: Config): Promise<() => void> {
   return beginSession(sessionsFolder(serving), realPath(root));
 }
 
-/** Returns a function that makes approvals. Its argument says whether they can also cover later calls of the
- *  session. */
+/** Returns a function that creates an Approvals object. Its argument is true when an approval can also cover later
+ * calls of the session. */
 async function approvalsFor({
   config,
   parts: { questions, editors },
@@ -102,7 +102,7 @@ class Serving {
     };
   }
 
-  /** NOTE_OPEN is called when other programs can connect to the socket. */
+  /** Serves only on the session's socket. NOTE_OPEN is called when other programs can connect to the socket. */
   async onSocketAlone(noteOpen: () => void): Promise<void> {
     const { idleMs } = this.#options;
     const obstacle = await this.#openSocket({ onEnd: () => this.#end(), idleMs });
@@ -216,7 +216,8 @@ class Serving {
     );
   }
 
-  /** Called when clients can connect or, on stdio, after the first answer. */
+  /** Schedules the work that must not delay a start. Called when clients can connect or, on stdio, after the first
+   * answer. */
   #noteReady(): void {
     const { config, onWarm } = this.#options;
     this.#isReady = true;
