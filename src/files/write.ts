@@ -134,7 +134,7 @@ export async function presentIn(
   if (file === undefined) {
     return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: fingerprintOf('') };
   }
-  // If more names follow BASE, BASE did not exist before. Now it exists and is not a directory.
+  // If more names follow BASE, BASE did not exist when the path was resolved. Now it exists and is not a directory.
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);
