@@ -146,9 +146,9 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return undefined;
 }
 
-/** Limits the number of connections of SERVER, and the time in which no request runs on a connection or its client
- * reads nothing of an answer. Once SERVER accepts no more connections, closes each one after its last answer. Returns a
- * function that closes all connections on which no request runs. */
+/** Limits the number of connections of SERVER, and the time for which a connection may have no request or its client
+ * may read nothing of an answer. Once SERVER accepts no more connections, closes each one after its last answer.
+ * Returns a function that closes all connections that have no running request. */
 function limitConnections(server: Server, { connections, idleMs }: HttpLimits): () => void {
   /** The number of running requests of each connection, the oldest connection first. */
   const running = new Map<Socket, number>();
