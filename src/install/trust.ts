@@ -41,7 +41,7 @@ async function trustOfClaude(context: InstallContext, scope: Scope): Promise<str
   return `Claude Code has not been allowed to start this yet: start claude in ${project}, and say yes.`;
 }
 
-/** Returns true when VALUE, of a setting of Claude Code, covers all servers or names live-lisp. */
+/** Returns true when VALUE, the value of a setting of Claude Code, covers all servers or names live-lisp. */
 function namesUs(value: unknown): boolean {
   return value === true || (Array.isArray(value) && value.includes(ENTRY_NAME));
 }
