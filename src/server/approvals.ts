@@ -91,7 +91,7 @@ export class Approvals {
   }
 
   /** Asks the human QUESTION about CALL by SEND, and resolves with the verdict. For clients of the legacy era of MCP.
-   *  SIZE is the client's space for a question. Throws a NoHumanAnswerError without an answer in time. */
+   * SIZE is the client's space for a question. Throws a NoHumanAnswerError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     call: WaitingCall,
@@ -120,7 +120,7 @@ export class Approvals {
   }
 
   /** Asks QUESTION about CALL only in the human's editors, and resolves with the verdict. Resolves with undefined when
-   *  no editor is connected. Throws a NoHumanAnswerError without an answer in time. */
+   * no editor is connected. Throws a NoHumanAnswerError when no answer comes in time. */
   async askInEditor(question: OpenQuestion, call: WaitingCall): Promise<Verdict | undefined> {
     const editor = this.#askEditors(question);
     if (editor === undefined) return undefined;
@@ -142,7 +142,7 @@ export class Approvals {
   }
 
   /** Waits for an editor's verdict on QUESTION about CALL. The verdict is `unanswered` when no editor is left, or the
-   *  call is cancelled. Throws a NoHumanAnswerError without a verdict in time. */
+   * call is cancelled. Throws a NoHumanAnswerError when no verdict comes in time. */
   async #fromEditor(question: PendingQuestion, call: WaitingCall): Promise<Verdict> {
     const { editor } = question;
     const { signal, onProgress } = call;

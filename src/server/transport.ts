@@ -1,7 +1,7 @@
 // Reads messages as lines from stdin, writes messages as lines to stdout, and limits the buffers of both. Replaces the
 // SDK's transport, which silently drops lines that are not JSON and ends the connection when its buffer has 10 MB. This
-// one reports such lines and accepts longer ones. It also accepts a call with null `arguments`, which the SDK refuses,
-// as a call without arguments.
+// transport reports such lines and accepts longer lines. It also accepts a call with null `arguments`, which the SDK
+// refuses, as a call without arguments.
 
 import type { Readable, Writable } from 'node:stream';
 import {
