@@ -33,7 +33,7 @@ export function* definedAt(forms: TopLevelForms, start: number): Generator<Outli
   for (const { form, depth } of top ? namedForms(top) : []) yield outlineEntry(form, depth);
 }
 
-/** Returns the entry for FORM, one of `namedForms`, that DEPTH forms contain. */
+/** Returns the entry for FORM, which `namedForms` has yielded with DEPTH. */
 export function outlineEntry(form: Form, depth: number): OutlineEntry {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const { start, end } = form;

@@ -21,8 +21,8 @@ export interface Reason {
   why: Obstacle | Mentioned;
   /** The argument or keyword that the reason refers to. */
   what?: string | undefined;
-  /** The function that the new call calls, if the call could be rewritten after another definition of this function was
-   * loaded. */
+  /** The name of the function whose new definition must be loaded before the call can be rewritten; absent when loading
+   * would not help. */
   loading?: string;
   /** The number of arguments before the keywords, and the number that this function requires. */
   counts?: { given: number; required: number };
@@ -101,7 +101,7 @@ export class NewArguments {
    * If FORMS is empty, a keyword before PARAMETER is left out too. */
   addRest(parameter: string, forms: readonly Form[], textOf: (form: Form) => string): void {
     if (forms.length === 0 && this.#keyword !== undefined) {
-      // Without the lambda list the keyword can be an argument of its own.
+      // If the lambda list is unknown, the keyword may be a positional argument.
       if (this.#callee.list === undefined) throw perhapsLacking(parameter, this.#callee.name);
       this.#keyword = undefined;
     }
@@ -117,7 +117,7 @@ export class NewArguments {
   omit(parameter: string): void {
     const { name, list, same } = this.#callee;
     if (this.#keyword !== undefined) {
-      // Without the lambda list this can be two positional arguments.
+      // If the lambda list is unknown, the keyword and PARAMETER may be two positional arguments.
       if (list === undefined && !same) throw perhapsLacking(parameter, name);
       this.#keyword = undefined;
       return;

@@ -54,9 +54,9 @@ export function scanFor(text: string, task: Task): Scan {
   return new Scanner(text, task).scan();
 }
 
-/** A place in code: the current package there, and whether the top-level form around it may contain a package
- * definition, and a lambda list with &KEY. These two are determined once for each top-level form, because this is
- * slow. */
+/** A place in code: the current package there, and two facts about the top-level form around it: whether the form may
+ * contain a package definition, and whether it may contain a lambda list with &KEY. The facts are determined once for
+ * each top-level form, because this is slow. */
 interface Context {
   current: string;
   mayDefinePackage: boolean;

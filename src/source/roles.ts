@@ -218,7 +218,7 @@ function follows(inner: Form, list: Form, words: readonly string[]): boolean {
 function isSpecializer(list: Step, method: Step | undefined): boolean {
   if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
   if (isFrom(0, method, 'DEFMETHOD')) return method.index === methodListIndex(method.list.elements);
-  // An option of DEFGENERIC.
+  // METHOD can also be an option (:method ...) of a DEFGENERIC.
   return (
     isKeyword(method.operator) &&
     isFrom(0, method, 'METHOD') &&

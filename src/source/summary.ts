@@ -19,8 +19,7 @@ export interface FileSummary {
   /** The packages that IN-PACKAGE forms make current. */
   packages: string[];
   definitions: SummedDefinition[];
-  /** Maps an operator to the number of its forms that name something but are not definitions, such as tests of FiveAM.
-   * */
+  /** Maps an operator to the number of its forms that name something without defining it, such as tests of FiveAM. */
   others: Map<string, number>;
   /** Maps a package that the file defines to the names that it exports. */
   exports: Map<string, string[]>;

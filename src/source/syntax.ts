@@ -5,7 +5,7 @@ import { methodListIndex } from './definition.ts';
 import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
-/** Lists that are not evaluated as forms, each with the evaluated forms in it. */
+/** Maps each list that is not evaluated as a form to the evaluated forms in it. */
 type Parts = Map<Form, readonly Form[]>;
 
 /** A function that takes the elements of a form and returns those lists among them that are not evaluated (see
@@ -56,7 +56,8 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', loopPatterns),
 ]);
 
-/** Returns an entry for each of OPERATORS, names separated by spaces. Its value combines all SYNTAXES. */
+/** Returns an entry of SYNTAX for each of OPERATORS, names separated by spaces. The value of each entry combines all
+ * SYNTAXES. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);

@@ -9,9 +9,9 @@ export function systemsIn(forms: TopLevelForms): string[] {
   return definedSystems(forms).map(({ name }) => name);
 }
 
-/** Returns the names of the systems in FORMS, the forms of an .asd file, that contain the file at PATH. PATH
- *  is relative to the folder of the .asd file, and has slashes. For a package-inferred system, returns the
- *  name of the system of this file alone. */
+/** Returns the names of the systems in FORMS, the forms of an .asd file, that contain the file at PATH. PATH is
+ * relative to the folder of the .asd file, with slashes as separators. For a package-inferred system, returns the name
+ * of the system that consists of this file alone. */
 export function systemsWith(forms: TopLevelForms, path: string): string[] {
   return definedSystems(forms).flatMap(({ name, form }) => {
     const folder = folderOf(form, '');
@@ -33,8 +33,8 @@ export interface DefinedSystem {
   files: string[];
 }
 
-/** Returns the systems that FORMS, the forms of an .asd file, define with literal names, without files of
- *  computed paths. */
+/** Returns the systems that FORMS, the forms of an .asd file, define with literal names. Leaves out files whose paths
+ * are computed. */
 export function describedSystems(forms: TopLevelForms): DefinedSystem[] {
   return definedSystems(forms).map(({ name, form }) => ({
     name,

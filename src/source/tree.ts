@@ -17,8 +17,7 @@ export class Tree {
   readonly #kinds = new Numbers();
   readonly #starts = new Numbers();
   readonly #ends = new Numbers();
-  /** Indexed by token number: for an opening parenthesis, the number of the token after the closing one; otherwise 0.
-   * */
+  /** Indexed by token number: for an opening parenthesis, the number of the token after the closing one; else 0. */
   readonly #tokensAfterLists = new Numbers();
   /** Numbers of the opening tokens whose closing token was not read yet. */
   readonly #open: number[] = [];

@@ -126,8 +126,8 @@ export function usePositionsIn(
     const list = lists.get(start);
     if (list === undefined || useIn(list, sought, list === form) !== undefined)
       return { starts: [start], sure: true };
-    // When a macro call only copies code, SBCL records a use in this code at the macro call. The use is deeper in that
-    // list. Its position is certain if the list has only one use.
+    // LIST can be a call of a macro that copies code into its expansion. SBCL records a use in such code at LIST, but
+    // the use is inside of LIST. Its position is certain if LIST contains only one use.
     const [only = start, ...more] = usesIn(list, sought).filter((each) => !exact.has(each));
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
@@ -147,8 +147,8 @@ function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, F
   return found;
 }
 
-/** A mention of a name. `index` is the index of the name, or of the `(` or #' directly before it. `called` is
- *  true after one of these, unless the form is quoted. */
+/** A mention of a name. `index` is the index of the name, or of the `(` or #' directly before it. `called` is true when
+ * `(` or #' is directly before the name, unless the form is quoted. */
 export interface NameMention {
   index: number;
   called: boolean;
