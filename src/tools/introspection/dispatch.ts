@@ -85,8 +85,8 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
   ]);
 }
 
-/** Returns a text with a form that runs the code of the method combination; false when the order of the methods does
- * not depend on code that the tool refuses to run. */
+/** Returns a text with a form that runs the code of the method combination. Returns false unless the order of the
+ * methods depends on such code, which the tool refuses to run. */
 function runText({ name, problem, sources = [] }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
   const given = sources.map((source) => source && sourceText(source));

@@ -17,8 +17,8 @@ const FINDERS: readonly string[] = [
   ],
 ];
 
-/** Returns the functions in FILES that get symbols by name, each with its place. HOMES are the packages of their own
- * names. Leaves out macros, because the image has their expansions. */
+/** Returns the functions in FILES that get symbols by name, each with its place. Only functions in the packages HOMES
+ * count. Leaves out macros, because the image has their expansions. */
 export function findersIn(
   files: readonly string[],
   homes: readonly string[],

@@ -74,8 +74,8 @@ interface Found<Of extends string> {
   row: CheckedCall;
 }
 
-/** Returns the effects of the removal of the definition in FACTS. Leaves out places in lines of REFERENCES, a text that
- * the answer contains too. */
+/** Returns the effects of the removal of the definition in FACTS. Leaves out the places that are in REFERENCES, another
+ * text in the same answer. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, references = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
