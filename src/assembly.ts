@@ -129,7 +129,7 @@ export function assembleParts(
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
-  // The functions of the image use the workspace, the executor and the objects of the tools, which are made after it.
+  // The image calls these functions only later, when WORKSPACE, EXECUTOR and TOOL_DEPENDENCIES below exist.
   const connections: Connections = {
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),

@@ -43,7 +43,7 @@ export async function removeUnusedFolders(folder: string): Promise<void> {
     const path = join(folder, name);
     const stats = await lstat(path).catch(() => undefined);
     if (stats?.isDirectory() !== true || Date.now() - stats.mtimeMs <= UNUSED_MS) continue;
-    // Renamed first, so that a server that starts now makes a new folder instead of using an incomplete one.
+    // The folder is renamed first, so that a server that starts now creates a new one instead of using a part of it.
     const removed = join(folder, `${name.replace(/\..*/, '')}.${process.pid}`);
     await rename(path, removed)
       .then(() => rm(removed, { recursive: true, force: true }))

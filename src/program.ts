@@ -155,8 +155,8 @@ async function runWithImage(
   const config = await trying;
   const parts = assembleServed(config, { ...options.timeouts, notices: [...notices] });
   const { images } = parts;
-  /** Waits until the start file (--init), if there is one, has registered its tools. If an image is lost, waits for the
-   * next one, which registers them again. */
+  /** Waits until the start file (--init), if there is one, has registered its tools. If an image is lost, waits until
+   * the start file has registered them in the next image. */
   const withStartFile = async () => {
     if (config.init !== undefined) for (const image of images) image.start();
     await Promise.all(images.map((image) => image.whenStarted()));

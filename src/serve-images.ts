@@ -64,8 +64,8 @@ async function begunSession({ serving, root }: Config): Promise<() => void> {
   return beginSession(sessionsFolder(serving), realPath(root));
 }
 
-/** Returns a function that creates an Approvals object. Its argument is true when an approval can also cover later
- * calls of the session. */
+/** Returns a function that creates an Approvals object. The argument of that function is true when an approval can also
+ * cover later calls of the session. */
 async function approvalsFor({
   config,
   parts: { questions, editors },

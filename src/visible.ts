@@ -93,7 +93,7 @@ function isDistinct(letter: string): boolean {
 }
 
 /** Returns true when LETTER is an East Asian character that cannot be confused with a Latin letter beside it. The
- * characters that are excluded look like strokes or like a box. */
+ * regular expression excludes characters that look like strokes or like a box. */
 function isDistinctAmongLatin(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,
