@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { Socket } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLine } from '../announced.ts';
 import { Connection } from '../door/connection.ts';
@@ -23,7 +23,7 @@ import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { withLock } from '../lock.ts';
 import { complain } from '../output.ts';
 import { isRunning, makeOwnFolder } from '../ownership.ts';
-import { isInside, isTooWide } from '../paths.ts';
+import { isInside, isTooWide, withFoldersAbove } from '../paths.ts';
 
 /** Milliseconds in which a new session must listen on its socket. */
 const START_MS = 60_000;
@@ -99,17 +99,12 @@ export function sessionLine({ pid, started, version, workspace }: Session): stri
 /** Returns the workspace for a new session: the nearest folder around DIRECTORY that contains a repository, or
  * DIRECTORY if there is none. Throws a UsageError when this workspace would be too wide. */
 function newWorkspace(directory: string): string {
-  const found = ancestors(directory).find((folder) => existsSync(join(folder, '.git')));
+  const found = withFoldersAbove(directory).find((folder) => existsSync(join(folder, '.git')));
   const workspace = found === undefined || isTooWide(found) ? directory : found;
   if (!isTooWide(workspace)) return workspace;
   throw new UsageError(
     `${workspace} is or contains the home folder, so it cannot be a workspace. Run this in the folder of a project, or name that folder: --root DIR.`,
   );
-}
-
-function ancestors(folder: string): string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...ancestors(parent)];
 }
 
 /** Connects to the session that SEARCH finds. If there is none, runs PROGRAM in the background to start one, and says
