@@ -57,7 +57,7 @@ export async function serveImages(options: ServeOptions): Promise<never> {
 }
 
 /** Waits until no other process starts a session for the workspace of CONFIG. Resolves with a function to call when the
- *  socket of this session is open. Throws a SetupError when such a session has started meanwhile. */
+ * socket of this session is open. Throws a SetupError when such a session has started meanwhile. */
 async function begunSession({ serving, root }: Config): Promise<() => void> {
   if (serving === undefined) return () => {};
   const { beginSession } = await import('./command/sessions.ts');

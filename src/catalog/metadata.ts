@@ -118,8 +118,8 @@ function deepFreeze<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Estimates the token cost of a tool without measured answers: one token for each 4 characters of
- *  DESCRIPTION and of SCHEMA as JSON. */
+/** Estimates the token cost of a tool without measured answers: one token for each 4 characters of DESCRIPTION and of
+ * SCHEMA as JSON. */
 export function schemaCost(description: string, schema: object): TokenCost {
   const tokens = Math.ceil((description.length + JSON.stringify(schema).length) / 4);
   return { min: tokens, max: tokens };

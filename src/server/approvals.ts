@@ -48,7 +48,7 @@ interface Next {
 type Answer = Verdict | Next;
 
 /** A call of the tool `name` with `args` that waits for the human. `signal` aborts when it is cancelled. `onProgress`
- *  receives a text about the wait. */
+ * receives a text about the wait. */
 export interface WaitingCall {
   name: string;
   args: unknown;
@@ -56,8 +56,8 @@ export interface WaitingCall {
   onProgress?: (message: string) => void;
 }
 
-/** Sends `form` to the client. Resolves with the client's answer, or with undefined after `milliseconds`.
- *  Withdraws the form when `signal` aborts. Never throws. */
+/** Sends `form` to the client. Resolves with the client's answer, or with undefined after `milliseconds`. Withdraws the
+ * form when `signal` aborts. Never throws. */
 export type Send = (
   form: ElicitRequestFormParams,
   milliseconds: number,
@@ -163,8 +163,8 @@ export class Approvals {
   }
 
   /** Reads the client's answer in the request of CONTEXT, which is for CALL. Returns the human's verdict, or the
-   *  request for the next form. Returns undefined when the request has no answer, because nobody was asked yet.
-   *  Throws a CallError for an invalid answer. */
+   * request for the next form. Returns undefined when the request has no answer, because nobody was asked yet. Throws
+   * a CallError for an invalid answer. */
   async verdict(
     call: WaitingCall,
     context: ServerContext,

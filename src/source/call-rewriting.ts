@@ -21,8 +21,8 @@ export interface CallPattern {
   to: Form;
 }
 
-/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to
- *  TO. Returns an error message when FROM or TO is malformed. */
+/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to TO. Returns
+ * an error message when FROM or TO is malformed. */
 export function callPatternOf(from: string, to: string): CallPattern | string {
   const [old, replacement] = [wholeList(from), wholeList(to)];
   if (old === undefined) return 'old must be one call with parameters, such as (area shape &key unit)';
@@ -93,9 +93,8 @@ export interface KeptMention extends Reason {
  * known. */
 export type ListAt = (top: number) => LambdaList | undefined;
 
-/** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other
- *  mentions are returned in `kept`, and so are the calls that would lack an argument. Skips the mentions within
- *  REPLACED. */
+/** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other mentions are
+ * returned in `kept`, and so are the calls that would lack an argument. Skips the mentions within REPLACED. */
 export function rewriteCalls(
   source: SourceText,
   mentions: readonly CallMention[],

@@ -28,8 +28,8 @@ export interface CallMention {
 
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A function or macro to find the mentions of. `(setf (NAME ...) value)` mentions a macro NAME, but for a
- *  function NAME it calls the function (SETF NAME). */
+/** A function or macro to find the mentions of. `(setf (NAME ...) value)` mentions a macro NAME, but for a function
+ * NAME it calls the function (SETF NAME). */
 export type Callee = SoughtName & { macro?: boolean | undefined };
 
 interface Walk extends Callee {
@@ -78,8 +78,8 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
   return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
 }
 
-/** Returns PARTS of the form with ELEMENTS, with each SETF place (NAME ...) replaced by its arguments. Such a
- *  place calls the function (setf NAME), not NAME. */
+/** Returns PARTS of the form with ELEMENTS, with each SETF place (NAME ...) replaced by its arguments. Such a place
+ * calls the function (setf NAME), not NAME. */
 function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
   if (state.setf || state.macro || !['SETF', 'PSETF'].includes(nameOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {

@@ -47,8 +47,7 @@ export function definesPlace(operator: string): boolean {
   return operator === 'DEFSETF' || operator === 'DEFINE-SETF-EXPANDER';
 }
 
-/** The operators of Common Lisp and SBCL that define a name. Only DEFMETHOD makes several definitions of one
- *  name. */
+/** The operators of Common Lisp and SBCL that define a name. Only DEFMETHOD makes several definitions of one name. */
 export const STANDARD_DEFINERS: ReadonlySet<string> = new Set(
   (
     'DEFCLASS DEFSTRUCT DEFINE-CONDITION DEFTYPE DEFUN DEFMACRO DEFGENERIC DEFMETHOD DEFVAR DEFPARAMETER ' +

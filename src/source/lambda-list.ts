@@ -153,8 +153,8 @@ function counted(count: number): string {
   return `${count} ${count === 1 ? 'argument' : 'arguments'}`;
 }
 
-/** Returns the reason why METHOD, the lambda list of a method, is not congruent with LIST of its generic
- *  function. Returns undefined when it is. */
+/** Returns the reason why METHOD, the lambda list of a method, is not congruent with LIST of its generic function.
+ * Returns undefined when it is. */
 export function disagreement(list: LambdaList, method: LambdaList): string | undefined {
   if (method.required !== list.required)
     return `${method.required} required parameters, the generic function has ${list.required}`;

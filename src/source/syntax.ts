@@ -92,8 +92,8 @@ function eachOf(formsIn: FormsIn): FormsIn {
   return (list) => elementsOf(list).flatMap(formsIn);
 }
 
-/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list: the
- *  parameter defaults and the body. */
+/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list: the parameter
+ * defaults and the body. */
 function inFunction(definition: Form): Form[] {
   const [, list, ...body] = elementsOf(definition);
   return [...defaultsIn(list), ...body];
@@ -117,8 +117,8 @@ function defaultsIn(list: Form | undefined): Form[] {
   return defaults;
 }
 
-/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and
- *  defaults. It is the first list among ELEMENTS from index FIRST on. */
+/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and defaults. It is
+ * the first list among ELEMENTS from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements[methodListIndex(elements, first)];
   if (list?.kind !== 'cons') return new Map();
@@ -167,8 +167,7 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** Operators of places that contain places, as in (setf (values a b) ...), with the choice of these
- *  arguments. */
+/** Operators of places that contain places, as in (setf (values a b) ...), with the choice of these arguments. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],

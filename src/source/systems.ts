@@ -28,8 +28,7 @@ export function systemsWith(forms: TopLevelForms, path: string): string[] {
 export interface DefinedSystem {
   name: string;
   dependsOn: string[];
-  /** The paths of its files in text order, relative to the folder of the .asd file. A path can lack its
-   *  type. */
+  /** The paths of its files in text order, relative to the folder of the .asd file. A path can lack its type. */
   files: string[];
 }
 
@@ -61,8 +60,8 @@ function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
     });
 }
 
-/** Returns the paths of the components in FORM, a system or module with files in FOLDER. A path can lack its
- *  type. Leaves out computed paths. */
+/** Returns the paths of the components in FORM, a system or module with files in FOLDER. A path can lack its type.
+ * Leaves out computed paths. */
 function filesIn(form: Form, folder: string): string[] {
   return elementsOf(optionOf(form, 'COMPONENTS')).flatMap((component) => {
     const name = componentName(elementsOf(component)[1]);
@@ -89,8 +88,7 @@ function optionOf(component: Form, name: string): Form | undefined {
   return at === -1 ? undefined : parts[at + 1];
 }
 
-/** Returns the name of the system or component that FORM, a string or symbol, designates; undefined for
- *  other forms. */
+/** Returns the name of the system or component that FORM, a string or symbol, designates; undefined for other forms. */
 function componentName(form: Form | undefined): string | undefined {
   return form?.isString ? form.designatedString : form?.designatedString?.toLowerCase();
 }

@@ -13,8 +13,8 @@ export interface Extent {
   fullStart: number;
 }
 
-/** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns
- *  them. A setf function is `(SETF NAME)`. `home` is the current package at the form. */
+/** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns them. A setf
+ * function is `(SETF NAME)`. `home` is the current package at the form. */
 export interface TopLevelDefinition {
   start: number;
   operator: string;
@@ -84,7 +84,7 @@ export class TopLevelForms {
   }
 
   /** Yields the forms that may contain one of SYMBOLS, each with its extent and the package that `packageAt`
-   *  returns. */
+   * returns. */
   *mentioning(
     symbols: readonly string[],
   ): Generator<{ form: Form; place: Extent; current: string | undefined }, void> {
@@ -142,8 +142,8 @@ export class TopLevelForms {
     return this.packageAt(index) ?? USUAL_PACKAGE;
   }
 
-  /** Returns the current package at INDEX. Before the first IN-PACKAGE form, it is ASDF-USER in an .asd file,
-   *  else undefined. */
+  /** Returns the current package at INDEX. Before the first IN-PACKAGE form, it is ASDF-USER in an .asd file, else
+   * undefined. */
   packageAt(index: number): string | undefined {
     while ((this.#read.at(-1)?.start ?? -1) < index && this.nthExtent(this.#read.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];

@@ -39,16 +39,16 @@ export function isSoughtName(form: Form | undefined, sought: SoughtName): boolea
   return nameOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
 }
 
-/** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a
- *  quoted form. */
+/** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a quoted
+ * form. */
 interface PendingList {
   list: Form;
   depth: number;
   data: boolean;
 }
 
-/** Returns the offsets of the uses of SOUGHT in FORM, in ascending order. Returns uses in backquotes only
- *  when there are no others, because they can be expansions of a local macro. */
+/** Returns the offsets of the uses of SOUGHT in FORM, in ascending order. Returns uses in backquotes only when there
+ * are no others, because they can be expansions of a local macro. */
 export function usesIn(form: Form, sought: SoughtName): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
   const pending: PendingList[] = [{ list: form, depth: 0, data: false }];
@@ -95,8 +95,8 @@ function namesUsed(list: Form, sought: SoughtName): boolean {
   return (operator === 'QUOTE' || operator === 'FUNCTION') && isSoughtName(elementsOf(list)[1], sought);
 }
 
-/** The position of one use of a name. `starts` are its possible offsets. They are empty when the use comes
- *  from a macro expansion, so that the text does not contain it. */
+/** The position of one use of a name. `starts` are its possible offsets. They are empty when the use comes from a macro
+ * expansion, so that the text does not contain it. */
 export interface UsePosition {
   starts: readonly number[];
   /** True when every one of `starts` is a use; false when only some are, and it is unknown which. */
@@ -138,8 +138,7 @@ export function usePositionsIn(
   return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
 }
 
-/** Returns the lists in FORM that begin at STARTS, by start. Of several at one index, returns the
- *  outermost. */
+/** Returns the lists in FORM that begin at STARTS, by start. Of several at one index, returns the outermost. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
   for (const list of formsWithin(form))
@@ -201,8 +200,8 @@ function isAccessorOption(part: Form): boolean {
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 
-/** Returns the element before a form in its list; undefined for the first element, and after a prefix such as
- *  a quote. */
+/** Returns the element before a form in its list; undefined for the first element, and after a prefix such as a
+ * quote. */
 function elementBefore({ parent, index }: Form): Form | undefined {
   return parent?.inner === undefined ? parent?.elements[index - 1] : undefined;
 }
