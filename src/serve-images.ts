@@ -258,7 +258,7 @@ interface HttpToken {
 
 async function httpToken({ httpToken: { file, text }, tokens }: Config): Promise<HttpToken> {
   const { readOrMakeToken, readToken, checkToken } = await import('./http/token.ts');
-  // Images would inherit this variable.
+  // Otherwise images would inherit this variable.
   delete process.env['LIVE_LISP_HTTP_TOKEN'];
   if (text !== undefined && file === undefined) {
     return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };

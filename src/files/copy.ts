@@ -1,6 +1,6 @@
 // Copies a root of the workspace. An image can then work with changed contents of some files, and the workspace stays
-// unchanged. Code in an image can replace directories of the copy by links at the same time, so the copy is written
-// through open directories.
+// unchanged. While the copy is made, code in an image can replace directories of the copy by links, so the copy is
+// written through open directories.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, realpath, symlink } from 'node:fs/promises';

@@ -23,7 +23,7 @@ interface LineFileOptions {
   limit: number;
   /** Number of full files that are kept, in addition to the current one. */
   kept: number;
-  /** Called before a file is created because there is none at the path. */
+  /** Called before a missing file is created. */
   beforeCreation?: () => void;
 }
 

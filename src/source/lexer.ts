@@ -71,7 +71,7 @@ function dispatchToken(source: string, start: number): Token {
   if (char === '\\') return { kind: 'atom', start, end: endOfSymbol(source, at) };
   if (char === ':' || char === '*') return { kind: 'atom', start, end: endOfSymbol(source, at + 1) };
   if (/[brox]/.test(char)) {
-    // SBCL lets white space, or a form whose value is the number, follow such a prefix. Then the prefix is a
+    // After such a prefix, SBCL also accepts white space, or a form whose value is the number. Then the prefix is a
     // token of its own.
     const end = endOfSymbol(source, at + 1);
     const apart = end === at + 1 || source.charAt(at + 1) === '#';
