@@ -35,7 +35,7 @@ function ownTemporaryFolder(temporary: string): string | undefined {
 /** The configuration with folders that can be written, and sentences about the folders that were replaced. */
 export interface UsableFolders {
   config: Readonly<Config>;
-  /** Sentences for the person and for the first answer, about the folder of the audit log. */
+  /** Sentences about the folder of the audit log, for the person who starts the server and for the first answer. */
   notices: string[];
   /** Sentences only for the person who starts the server. */
   remarks: string[];

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { isRunning } from './ownership.ts';
 import { removeIfPossible } from './paths.ts';
 
-/** Milliseconds in a day. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Milliseconds after its last use for which a file stays in the cache. */
 const UNUSED_MS = 30 * DAY_MS;

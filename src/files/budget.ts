@@ -3,8 +3,8 @@
 /** A search may take this many times its CPU time limit in wall-clock time. */
 const WALL_CLOCK_FACTOR = 3;
 
-/** The resources that a search may still use: the number of directory entries that it may read, and the time.
- * `exceeded` is true when the search needed more. */
+/** The resources that a search may still use: the number of directory entries that it may read, and the time in
+ * milliseconds. `exceeded` is true when the search needed more. */
 export interface Budget {
   entries: number;
   remainingMs: () => number;
