@@ -79,16 +79,17 @@ export interface AssemblyOptions extends Timeouts {
   oneOfSeveral?: OneOfSeveral;
 }
 
-/** For a server with several images: the name and the number series of one image, and the objects that all images
- * share. */
+/** For a server with several images: the name of one image, and the objects that all images share. */
 export interface OneOfSeveral {
   name: string;
+  /** The numbers that the image uses as ids, so that no two images have the same id. */
   series: Series;
   /** The catalog of the tools of all images, in which search_tools searches. */
   catalog: Catalog;
   questions: OpenQuestions;
   editors: Editors;
   observations: Observations;
+  /** The last change of a file, for which the next change waits. */
   changes: { last: Promise<unknown> };
   /** Calls `rollBack`, which undoes unfinished work of killed servers. The assemblies of all images share this
    * function, and only its first call calls `rollBack`. */
@@ -119,7 +120,7 @@ export function registerBuiltIns(
   for (const tool of [...furtherTools(toolDependencies), searchTools]) registry.registerUncounted(tool);
 }
 
-/** Returns the assembly for CONFIG. REGISTRY is the registry of its tools, CATALOG the catalog of these. */
+/** Returns the assembly for CONFIG. REGISTRY is the registry of its tools, and CATALOG the catalog of REGISTRY. */
 export function assembleParts(
   config: Config,
   registry: ToolRegistry,
@@ -128,12 +129,12 @@ export function assembleParts(
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
-  // The functions of the image use the workspace, the executor and the objects of the tools, which are made after it.
+  // The image calls these functions only later, when WORKSPACE, EXECUTOR and TOOL_DEPENDENCIES below exist.
   const connections: Connections = {
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),
     series: oneOfSeveral?.series,
-    // Answers are rendered synchronously, so the files that REPLY names must be read before.
+    // Answers are rendered synchronously, so the files that REPLY names are read here.
     onReply: (reply) => toolDependencies.places.prepareFor(reply),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     onFailure: complain,
@@ -198,8 +199,8 @@ export function assembleParts(
   return { image, registry, catalog, executor, toolDependencies, questions, editors, observations };
 }
 
-/** Returns the function that calls a tool's work with a fresh image beside IMAGE. The work gets TOOL_DEPENDENCIES with
- * the objects of the fresh image. */
+/** Returns the function by which a tool runs work in a fresh image beside IMAGE. The work gets a copy of
+ * TOOL_DEPENDENCIES in which the objects of the fresh image replace those of IMAGE. */
 function freshImages(
   config: Config,
   { sandbox, without, forbids, connections }: ImageParts,
@@ -272,8 +273,9 @@ function loadedTexts(image: Image): ReadLoaded {
   };
 }
 
-/** Returns a function from the text of an answer of IMAGE to an explanation for the model, if SANDBOX refused
- *  something according to the text. An image of somebody else is in no sandbox. */
+/** Returns a function that takes the text of an answer of IMAGE. If the text shows that SANDBOX refused an operation,
+ * the function resolves with an explanation for the model, else with undefined. An image of somebody else is in no
+ * sandbox. */
 function refusals(
   root: string,
   image: Image,
@@ -299,8 +301,9 @@ function recordsOf(
 }
 
 /** Returns the object that exchanges tools between REGISTRY and the image of TOOL_DEPENDENCIES. The image gets the
- * eighteen tools as functions, and REGISTRY gets the image's own tools. When the image is lost, HOLDS and the image's
- * own tools are cleared. CALLS_NAME_IMAGE is as in LispTools. */
+ * eighteen tools as functions, and REGISTRY gets the tools that code in the image defines. When the image is lost,
+ * HOLDS and these tools are cleared. CALLS_NAME_IMAGE is true when calls have the argument `image`, so that no tool
+ * may have a parameter of this name. */
 function imageTools(
   registry: ToolRegistry,
   holds: HeldToolCalls,
@@ -325,8 +328,8 @@ function imageTools(
 }
 
 /** Returns the workspace: the folders of CONFIG, and the source folders of the systems that IMAGE has loaded. Code in
- * the image can change the latter, so folders that are too wide, or that SANDBOX hides, are left out. SHARED has the
- * editors that report files with unsaved changes. */
+ * the image can change the list of source folders, so those that are too wide, or that SANDBOX hides, are left out.
+ * SHARED has the editors that report files with unsaved changes. */
 function workspaceOf(
   { roots, root, readRoots, imageCommand }: Config,
   image: Image,

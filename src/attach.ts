@@ -9,8 +9,8 @@ import { type Served, servedSince } from './image/wire/served.ts';
 import { isTooWide } from './paths.ts';
 import { PACKAGE_FOLDER } from './sandboxing.ts';
 
-/** Returns the form to enter in the REPL of an image, so that servers can attach to it. LOAD is the symbol LOAD as that
- * image prints it. */
+/** Returns the form to enter in the REPL of an image, so that servers can attach to it. LOAD is the name of the
+ * function LOAD, with its package if that is necessary in the REPL. */
 export function attachLine(load = 'load'): string {
   return `(${load} ${lispPath(join(PACKAGE_FOLDER, 'lisp', 'attach.lisp'))})`;
 }

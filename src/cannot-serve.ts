@@ -19,9 +19,9 @@ export function isOfServer(word: string | undefined): boolean {
   return word === undefined || word === 'serve' || word.indexOf('-') === 0 || OTHERS.indexOf(word) !== -1;
 }
 
-/** If the command line WORDS starts a server for a client, waits for the first request on stdin and answers it with the
- * error WHY. Clients show such an error to their users, but not what a server writes to standard error. Returns true if
- * it waits for a request. The process then exits after the answer. */
+/** If the command line WORDS starts a server for a client, waits for the first request on stdin, answers it with the
+ * error WHY and exits. Clients show such an error to their users, but not what a server writes to standard error.
+ * Returns true when it will wait for a request, else false. */
 export function answerWhy(why: string, words: readonly string[]): boolean {
   const isOther =
     !isOfServer(words[0]) ||

@@ -86,7 +86,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     answerSeconds: readSeconds('answer-time', '600', flags),
     ...readHttp(flags, environment),
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
-    /** The configuration of the client that is changed: that of the user or that of the project. */
+    /** The configuration that install and uninstall change: that of the user or that of the project. */
     scope: readChoice('scope', SCOPES, flags),
     dryRun: flags.has('dry-run'),
     /** True when the session's page is served from the start of the server. */

@@ -98,8 +98,8 @@ export function splitArguments(argv: readonly string[]): {
   return { flags, operands };
 }
 
-/** By flag: the commands that accept it. A flag that is not listed here is accepted by all commands except install and
- * uninstall. */
+/** Maps a flag to the commands that accept it. All commands except install and uninstall accept a flag that is not
+ * listed here. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
   // An agent can write command lines of the other commands, so they must not be able to approve anything.
   allow: ['serve', 'doctor', 'tools'],

@@ -39,7 +39,7 @@ const COLORS = ['#ffd8a8', '#ffe066', '#c0eb75', '#96f2d7', '#a5d8ff', '#d0bfff'
 /** Returns the boxes for the calls in FRAMES, in the same order, in a graph of WIDTH pixels. SAMPLES is the total
  * number of samples. */
 export function flameBoxes(frames: readonly GraphFrame[], samples: number, width: number): FlameBox[] {
-  /** By depth: the number of samples to the left of the next box. */
+  /** Indexed by depth: the number of samples to the left of the next box. */
   const starts: number[] = [];
   return frames.map(([depth, functionName, count]) => {
     const start = starts[depth] ?? 0;
@@ -101,7 +101,7 @@ ${boxes.map(boxText).join('\n')}
 `;
 }
 
-/** Each box is an inner svg element, which cuts off a label that is too wide. */
+/** Returns the SVG for a box: an inner svg element, which clips a label that is too wide. */
 function boxText({ depth, x, width, label, title, color }: FlameBox): string {
   const place = `x="${x.toFixed(2)}" y="${HEAD_HEIGHT + depth * BOX_HEIGHT}" width="${width.toFixed(2)}" height="${BOX_HEIGHT}"`;
   const text = label === '' ? '' : `<text x="2" y="${LABEL.baseline}">${escaped(label)}</text>`;

@@ -32,10 +32,10 @@ function ownTemporaryFolder(temporary: string): string | undefined {
   return isOwn && obstacleToWriting(folder) === undefined ? folder : undefined;
 }
 
-/** The configuration with folders that can be written, and sentences for people about other folders. */
+/** The configuration with folders that can be written, and sentences about the folders that were replaced. */
 export interface UsableFolders {
   config: Readonly<Config>;
-  /** Sentences for the person and for the first answer, about the folder of the audit log. */
+  /** Sentences about the folder of the audit log, for the person who starts the server and for the first answer. */
   notices: string[];
   /** Sentences only for the person who starts the server. */
   remarks: string[];

@@ -33,14 +33,14 @@ export type Connections = Required<
 /** The parts that images are made of, besides a configuration. */
 export interface ImageParts {
   sandbox: Sandbox | undefined;
-  /** As in AssemblyOptions. */
+  /** Names of parts of the agent that are left out. If undefined, the server decides this when an image starts. */
   without: readonly string[] | undefined;
   /** Returns the reason why a file may not be read. */
   forbids: (real: string) => string | undefined;
   connections: Connections;
 }
 
-/** Returns the image for calls. */
+/** Returns the image of CONFIG, in which calls run. Does not start it. */
 export function chosenImage(
   config: Config,
   { sandbox, without, forbids, connections }: ImageParts,

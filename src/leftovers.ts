@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { isRunning } from './ownership.ts';
 import { removeIfPossible } from './paths.ts';
 
-/** Milliseconds in a day. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Milliseconds after its last use for which a file stays in the cache. */
 const UNUSED_MS = 30 * DAY_MS;
@@ -43,7 +42,7 @@ export async function removeUnusedFolders(folder: string): Promise<void> {
     const path = join(folder, name);
     const stats = await lstat(path).catch(() => undefined);
     if (stats?.isDirectory() !== true || Date.now() - stats.mtimeMs <= UNUSED_MS) continue;
-    // Renamed first, so that a server that starts now makes a new folder instead of using an incomplete one.
+    // The folder is renamed first, so that a server that starts now creates a new one instead of using a part of it.
     const removed = join(folder, `${name.replace(/\..*/, '')}.${process.pid}`);
     await rename(path, removed)
       .then(() => rm(removed, { recursive: true, force: true }))

@@ -20,6 +20,12 @@ export function isInside(folder: string, path: string): boolean {
   return relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath);
 }
 
+/** Returns FOLDER, which must be absolute, and all folders that contain it, the nearest first. */
+export function withFoldersAbove(folder: string): string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...withFoldersAbove(parent)];
+}
+
 /** Returns the user's home folder, from HOME or from the system's user database; undefined when neither contains it. */
 export function homeFolder(): string | undefined {
   try {

@@ -36,8 +36,8 @@ function ownPackage(): Package {
 export interface ProgramOptions {
   /** Times that no flag sets. Tests use shorter ones. */
   timeouts?: Timeouts & { idleMs?: number; lastAnswersMs?: number };
-  /** Called, perhaps several times, after the program has executed the code that most sessions execute at their
-   * beginning. */
+  /** Called when the program has executed the code that most sessions execute at their beginning, so that the code
+   * cache can be stored. Can be called several times. */
   onWarm?: () => void;
 }
 
@@ -155,8 +155,8 @@ async function runWithImage(
   const config = await trying;
   const parts = assembleServed(config, { ...options.timeouts, notices: [...notices] });
   const { images } = parts;
-  /** Waits until the start file (--init), if there is one, has registered its tools. If an image is lost, waits for the
-   * next one, which registers them again. */
+  /** Waits until the start file (--init), if there is one, has registered its tools. If an image is lost, waits until
+   * the start file has registered them in the next image. */
   const withStartFile = async () => {
     if (config.init !== undefined) for (const image of images) image.start();
     await Promise.all(images.map((image) => image.whenStarted()));

@@ -10,11 +10,11 @@ import type { Obstacle } from './image/sandbox/bubblewrap.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { homeFolder, makeFolder, realPath } from './paths.ts';
 
-/** The folder of the package. This file is bundled into dist/live-lisp.js and dist/index.js, so the folder is the
- * parent of dist. */
+/** The folder of the package. This file is bundled into files of the folder dist, so the package is the parent of
+ * dist. */
 export const PACKAGE_FOLDER = join(import.meta.dirname, '..');
 
-/** By configuration: the sandbox for it. There is only one, so that all parts of a server share its state. */
+/** Maps a configuration to its sandbox. There is only one, so that all parts of a server share its state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
 
 /** Returns the sandbox for images of CONFIG, even when CONFIG turns sandboxes off. */

@@ -21,8 +21,8 @@ interface ServeOptions {
   started: () => Promise<void>;
   version: string;
   homepage?: string | undefined;
-  /** Called, perhaps several times, after the program has executed the code that most sessions execute at their
-   * beginning. */
+  /** Called when the program has executed the code that most sessions execute at their beginning, so that the code
+   * cache can be stored. Can be called several times. */
   onWarm: () => void;
   /** Number of milliseconds from the last connection to the exit of a session, instead of the default. */
   idleMs?: number | undefined;
@@ -57,15 +57,15 @@ export async function serveImages(options: ServeOptions): Promise<never> {
 }
 
 /** Waits until no other process starts a session for the workspace of CONFIG. Resolves with a function to call when the
- *  socket of this session is open. Throws a SetupError when such a session has started meanwhile. */
+ * socket of this session is open. Throws a SetupError when such a session has started meanwhile. */
 async function begunSession({ serving, root }: Config): Promise<() => void> {
   if (serving === undefined) return () => {};
   const { beginSession } = await import('./command/sessions.ts');
   return beginSession(sessionsFolder(serving), realPath(root));
 }
 
-/** Returns a function that makes approvals. Its argument says whether they can also cover later calls of the
- *  session. */
+/** Returns a function that creates an Approvals object. The argument of that function is true when an approval can also
+ * cover later calls of the session. */
 async function approvalsFor({
   config,
   parts: { questions, editors },
@@ -102,7 +102,7 @@ class Serving {
     };
   }
 
-  /** NOTE_OPEN is called when other programs can connect to the socket. */
+  /** Serves only on the session's socket. NOTE_OPEN is called when other programs can connect to the socket. */
   async onSocketAlone(noteOpen: () => void): Promise<void> {
     const { idleMs } = this.#options;
     const obstacle = await this.#openSocket({ onEnd: () => this.#end(), idleMs });
@@ -216,7 +216,8 @@ class Serving {
     );
   }
 
-  /** Called when clients can connect or, on stdio, after the first answer. */
+  /** Schedules the work that must not delay a start. Called when clients can connect or, on stdio, after the first
+   * answer. */
   #noteReady(): void {
     const { config, onWarm } = this.#options;
     this.#isReady = true;
@@ -257,7 +258,7 @@ interface HttpToken {
 
 async function httpToken({ httpToken: { file, text }, tokens }: Config): Promise<HttpToken> {
   const { readOrMakeToken, readToken, checkToken } = await import('./http/token.ts');
-  // Images would inherit this variable.
+  // Otherwise images would inherit this variable.
   delete process.env['LIVE_LISP_HTTP_TOKEN'];
   if (text !== undefined && file === undefined) {
     return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };

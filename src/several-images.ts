@@ -159,7 +159,7 @@ function takes({ parameters }: Tool, name: string): boolean {
 class ExecutorOfAll implements ServedExecutor {
   readonly #members: readonly [Member, ...Member[]];
   readonly #tools: ToolsOfAll;
-  /** By the position of a command in the notices: its positions in the notices of each image. */
+  /** Maps the notice reader of a command to its readers in the executors of all images, in the order of #members. */
   readonly #readers = new WeakMap<NoticeReader, readonly NoticeReader[]>();
 
   constructor(members: readonly Member[], tools: ToolsOfAll) {
@@ -249,8 +249,8 @@ class ExecutorOfAll implements ServedExecutor {
     );
   }
 
-  /** Throws an ArgumentError when ARGS, for the TOOL of MEMBER, contain a parameter that only the tools of this name in
-   * other images have. */
+  /** Throws an ArgumentError when ARGS contain a parameter that TOOL, a tool of MEMBER, lacks, but that the tool of the
+   * same name in another image has. */
   #checkNames(tool: Tool, args: Arguments, member: Member): void {
     for (const name of Object.keys(args)) {
       if (takes(tool, name)) continue;
@@ -264,7 +264,7 @@ class ExecutorOfAll implements ServedExecutor {
     }
   }
 
-  /** Throws an ArgumentError when ARGS, for TOOL, contain an id that belongs to another image than MEMBER. */
+  /** Throws an ArgumentError when ARGS, the arguments of TOOL, contain an id of another image than MEMBER. */
   #checkIds(tool: Tool, args: Arguments, member: Member): void {
     for (const parameter of tool.parameters) {
       const number = idIn(parameter, args[parameter.name]);

@@ -1,8 +1,8 @@
 // Replaces some characters by their codes: those that are hidden, that change the order of text, or that look like
 // other characters.
 
-// To compile a regular expression with Unicode properties takes a tenth of a millisecond. So these are inside
-// functions, and do not delay the start.
+// Compiling a regular expression with Unicode properties takes a tenth of a millisecond. So these are inside of
+// functions, where they do not delay the start.
 
 /** Returns TEXT in which SHOW was applied to each hidden character: control characters except line feeds and tabs,
  * invisible and blank characters except the space, and code points that are not characters. SHOW must be a pure
@@ -46,9 +46,9 @@ export function visibleLine(text: string, keepsTabs = false): string {
 }
 
 /** Returns LINE, which must have no hidden characters, in a form that does not affect text beside it. Codes replace
- * combining marks at its beginning, which would be drawn over the text before it, and the third and further ones of
- * several marks in a row. Right-to-left words are enclosed in isolates, so that they do not change the order of the
- * text beside them. */
+ * combining marks at its beginning, which would be drawn over the text before it. If more than two marks stand in a
+ * row, codes replace all but the first two. Right-to-left words are enclosed in isolates, so that they do not change
+ * the order of the text beside them. */
 export function withIsolates(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
   const stacked = line
@@ -60,15 +60,15 @@ export function withIsolates(line: string): string {
 }
 
 /** Returns the file name NAME like visibleLine, and also replaces characters that could be confused with others:
- * letters that look like Latin letters; combining marks on ASCII, Latin, Greek and Cyrillic letters; the third and
- * further marks on one letter; signs that are not ASCII; and repeated blanks. */
+ * letters that look like Latin letters; combining marks on ASCII, Latin, Greek and Cyrillic letters; all but the first
+ * two marks on any letter; signs that are not ASCII; and repeated blanks. */
 export function visibleName(name: string): string {
   const words = name.replace(/[\p{L}\p{M}\p{N}]+/gu, imitationsIn);
   return visibleLine(withSigns(withMarks(words))).replace(/(?<= ) +/g, codesOf);
 }
 
-/** Returns NAME with codes in place of combining marks on letters of scripts that have precomposed letters, and in
- * place of the third and further ones of several marks in a row. */
+/** Returns NAME with codes in place of combining marks on letters of scripts that have precomposed letters. On other
+ * letters, codes replace all but the first two marks in a row. */
 function withMarks(name: string): string {
   const stacked =
     /(?<=[\p{ASCII}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+|(?<=[^\p{M}]\p{M}\p{M})\p{M}+/gu;
@@ -93,7 +93,7 @@ function isDistinct(letter: string): boolean {
 }
 
 /** Returns true when LETTER is an East Asian character that cannot be confused with a Latin letter beside it. The
- * characters that are excluded look like strokes or like a box. */
+ * regular expression excludes characters that look like strokes or like a box. */
 function isDistinctAmongLatin(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,
@@ -107,8 +107,9 @@ function isTwin(word: string): boolean {
   );
 }
 
-/** Returns WORD with codes in place of letters that can be confused with Latin letters. These are letters of other
- * scripts beside Latin letters, and all letters of a word in which each can be confused. */
+/** Returns WORD with codes in place of letters that can be confused with Latin letters. In a word with Latin letters,
+ * these are all letters of other scripts for which isDistinctAmongLatin returns false. In a word without, they are the
+ * letters for which isDistinct returns false, or all letters if the whole word is a twin. */
 function imitationsIn(word: string): string {
   const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
   const distinct = latin ? isDistinctAmongLatin : isDistinct;

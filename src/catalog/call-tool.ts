@@ -4,7 +4,7 @@ import { CallError } from '../errors.ts';
 import { inputSchema, readArguments } from '../kernel/schema.ts';
 import type { McpTool } from './mcp-tool.ts';
 
-/** The signature of call_tool, which is in no registry. The registry checks the tool that the arguments name. */
+/** The signature of call_tool. The registry does not contain call_tool, only the tools that call_tool can call. */
 export const CALL_TOOL = {
   name: 'call_tool',
   parameters: [

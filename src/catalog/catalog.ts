@@ -11,7 +11,8 @@ type ToolSource = Pick<ToolRegistry, 'revision' | 'tools'>;
 /** A function from a registered name to the name for clients. */
 type Spelling = (name: string) => string;
 
-/** The two tools whose names have hyphens in the contract, by their registered names. */
+/** Maps the registered names of two tools to their names in the contract (docs/develop/contracts.md), which have
+ * hyphens. */
 const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
   ['apropos_search', 'apropos-search'],
   ['who_calls', 'who-calls'],

@@ -47,7 +47,8 @@ export function fieldsOf(tool: ToolMetadata): Record<Field, string> {
   };
 }
 
-/** Returns the description in SCHEMA; '' when it has none. In a catalog of tools of others, SCHEMA can be any value. */
+/** Returns the description in SCHEMA; '' when it has none. In a catalog of other servers' tools, SCHEMA can be any
+ * value. */
 function textOf(schema: unknown): string {
   const { description } = (schema ?? {}) as { description?: unknown };
   return typeof description === 'string' ? description : '';

@@ -20,7 +20,7 @@ export interface McpTool {
   _meta?: { [key: string]: unknown };
 }
 
-/** By safety level: the effects of a tool that declares none itself. A cautious tool can run any code. */
+/** Maps a safety level to the effects of a tool that declares none itself. A cautious tool can run any code. */
 const EFFECTS: Record<SafetyLevel, Effects> = {
   safe: { destructive: false, idempotent: true, openWorld: false },
   cautious: { destructive: true, idempotent: false, openWorld: true },
@@ -54,8 +54,8 @@ function searchHint(keywords: readonly string[]): string {
   return hint;
 }
 
-/** Returns METADATA as MCP's Tool, with all facts for clients. Of tools that Claude Code does not load at start, its
- * model sees only the names. Claude Code then searches names, descriptions and hints. */
+/** Returns METADATA as MCP's Tool, with all facts for clients. Claude Code shows its model only the names of the tools
+ * that it does not load at start. Its search for tools uses names, descriptions and search hints. */
 export function toMCPTool(metadata: ToolMetadata): McpTool {
   const { name, keywords, alwaysLoad, declaredLevel } = metadata;
   const hint = alwaysLoad ? '' : searchHint(keywords);

@@ -47,7 +47,7 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['settings', 'utility'],
 ]);
 
-/** By the name of a built-in tool: further words for search_tools, which clients do not see. */
+/** Maps the name of a built-in tool to further words for search_tools, which clients do not see. */
 const SEARCH_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(WORDS).map(([name, line]) => [name, line.split(' ')]),
 );
@@ -118,8 +118,8 @@ function deepFreeze<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Estimates the token cost of a tool without measured answers: one token for each 4 characters of
- *  DESCRIPTION and of SCHEMA as JSON. */
+/** Estimates the token cost of a tool without measured answers: one token for each 4 characters of DESCRIPTION and of
+ * SCHEMA as JSON. */
 export function schemaCost(description: string, schema: object): TokenCost {
   const tokens = Math.ceil((description.length + JSON.stringify(schema).length) / 4);
   return { min: tokens, max: tokens };

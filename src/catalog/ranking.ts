@@ -31,7 +31,7 @@ export interface Ranked {
 
 export class Ranking {
   readonly #tools: readonly ToolMetadata[];
-  /** By term: a map from the index of each tool with the term to the weight of the term in the tool. */
+  /** Maps a term to a second map: from the index of each tool that has the term to the weight of the term there. */
   readonly #postings = new Map<string, Map<number, number>>();
 
   constructor(tools: Iterable<ToolMetadata>) {

@@ -14,13 +14,13 @@ interface RequestTerm {
   subjectWeight: number;
 }
 
-/** Weight of a part of a name (see NAMES), and weight of a word from PATTERNS. */
+/** Values of `weight`: of a part of a name (see NAMES), and of a word from PATTERNS. */
 const NAME_PART = 0.25;
 const PATTERN_WORD = 0.4;
 /** Weight of a stop word. It is low, so that stop words decide only between tools that are equal otherwise. */
 const STOP_WORD = 0.15;
-/** Weights within the subject of the request: of a word that no tool has, which may be a name (UNKNOWN), and of a word
- * from PATTERNS. */
+/** Values of `subjectWeight`: UNKNOWN is that of a word that no tool has, and which may be a name; PATTERN_SUBJECT that
+ * of a word from PATTERNS. */
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
 
@@ -40,9 +40,9 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\+\w[\w-]*\+/, 'constant'],
 ];
 
-/** Returns the different terms of QUERY, and those that PATTERNS add. IS_KNOWN returns true for a term that a tool has.
- * Stop words have their full weight when there are no other words, and a low one beside known terms. Beside only
- * unknown terms, they do not count. */
+/** Returns the different terms of QUERY, and the terms that PATTERNS add. IS_KNOWN returns true for a term that a tool
+ * has. Stop words have full weight if QUERY has no other words, a low weight if another word is a known term, and no
+ * weight otherwise. */
 export function readRequest(query: string, isKnown: (term: string) => boolean): RequestTerm[] {
   const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();

@@ -112,7 +112,7 @@ export const SEARCH_TOOLS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool search_tools. At each call it searches in the catalog that CATALOG then returns. */
+/** Returns the tool search_tools. Each call of the tool searches in the catalog that CATALOG returns at that time. */
 export function searchToolsTool(catalog: () => Searchable): Tool {
   return defineTool({
     ...SEARCH_TOOLS,

@@ -42,7 +42,7 @@ export function isContentWord(word: string): boolean {
   return (word.length > 1 || /[^a-z]/.test(word)) && !STOP_WORDS.has(word);
 }
 
-/** The stems that were computed before, by word. Texts and requests repeat words. */
+/** A cache that maps words to stems, because texts and requests repeat words. */
 const STEMS = new Map<string, string>();
 const STEM_LIMIT = 10_000;
 

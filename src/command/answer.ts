@@ -37,9 +37,8 @@ export function textsIn({ content }: RequestResult): string[] | undefined {
   return texts.every((each) => typeof each === 'string') ? texts : undefined;
 }
 
-/** Prints the result of a call: its answer to stdout, as JSON if IS_JSON is true, and its notices to stderr. The first
- * argument is the result itself. The second has its texts: the answer, and then the notices. Returns the way in which
- * the call ended. */
+/** Prints the result of a call: its answer to stdout, as JSON if IS_JSON is true, and its notices to stderr. The second
+ * parameter has the texts of the result: the answer, and then the notices. Returns the way in which the call ended. */
 export function printResult(
   { isError, _meta }: RequestResult,
   [own = '', ...notices]: readonly string[],

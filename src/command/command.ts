@@ -223,7 +223,7 @@ function builtInCalls(operands: readonly string[]): ToolCall[] | undefined {
   return parameters && [namedCall(operands, parameters)];
 }
 
-/** The members that are used here of a tool in the answer to tools/list. */
+/** A tool in the answer to tools/list, with only the members that this file uses. */
 interface ListedTool {
   name: string;
   inputSchema: { properties?: OptionTypes };

@@ -7,7 +7,7 @@ import { complain } from '../output.ts';
 import { visible } from '../visible.ts';
 import type { RequestResult } from './answer.ts';
 
-/** The members that are used here of a form that asks a question. */
+/** A form that asks a question, with only the members that this file uses. */
 interface Form {
   message: string;
   requestedSchema: { properties: { decision: { enum: string[]; description?: string } } };

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { Socket } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLine } from '../announced.ts';
 import { Connection } from '../door/connection.ts';
@@ -23,7 +23,7 @@ import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { withLock } from '../lock.ts';
 import { complain } from '../output.ts';
 import { isRunning, makeOwnFolder } from '../ownership.ts';
-import { isInside, isTooWide } from '../paths.ts';
+import { isInside, isTooWide, withFoldersAbove } from '../paths.ts';
 
 /** Milliseconds in which a new session must listen on its socket. */
 const START_MS = 60_000;
@@ -99,17 +99,12 @@ export function sessionLine({ pid, started, version, workspace }: Session): stri
 /** Returns the workspace for a new session: the nearest folder around DIRECTORY that contains a repository, or
  * DIRECTORY if there is none. Throws a UsageError when this workspace would be too wide. */
 function newWorkspace(directory: string): string {
-  const found = ancestors(directory).find((folder) => existsSync(join(folder, '.git')));
+  const found = withFoldersAbove(directory).find((folder) => existsSync(join(folder, '.git')));
   const workspace = found === undefined || isTooWide(found) ? directory : found;
   if (!isTooWide(workspace)) return workspace;
   throw new UsageError(
     `${workspace} is or contains the home folder, so it cannot be a workspace. Run this in the folder of a project, or name that folder: --root DIR.`,
   );
-}
-
-function ancestors(folder: string): string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...ancestors(parent)];
 }
 
 /** Connects to the session that SEARCH finds. If there is none, runs PROGRAM in the background to start one, and says
@@ -158,9 +153,9 @@ function checkWorkspace(workspace: string): void {
     );
 }
 
-/** Makes this process, a session, the one that starts for WORKSPACE, unless the command that spawned it is that already.
- * Waits while another process starts a session for WORKSPACE. Resolves with a function to call when other programs can
- * connect to this session. Throws a SetupError when the other process has started a session. */
+/** Takes the lock for WORKSPACE for this process, which is a new session, unless the command that spawned it holds the
+ * lock. Waits while another process holds the lock to start a session. Resolves with a function to call when other
+ * programs can connect to this session. Throws a SetupError when the other process has started a session. */
 export async function beginSession(folder: string, workspace: string): Promise<() => void> {
   const lock = lockFor(folder, workspace);
   let hasWaited = false;
@@ -192,8 +187,8 @@ function lockFor(folder: string, workspace: string): string {
 }
 
 /** Tries to make this process the one that starts a session: writes its process id to the file LOCK in FOLDER. Returns
- * undefined, or the id of the process that has done this first. Throws a SetupError when FOLDER cannot hold the files of
- * sessions. */
+ * undefined on success, else the id of the process that holds LOCK. Throws a SetupError when the files of sessions
+ * cannot be written to FOLDER. */
 function takeLock(folder: string, lock: string): number | undefined {
   try {
     makeOwnFolder(folder);
@@ -248,8 +243,8 @@ function spawnSession(folder: string, workspace: string, [program = '', ...args]
   };
 }
 
-/** Asks the session that SOCKET is connected to to end. Resolves with undefined when the session has ended. Otherwise
- * resolves with the reason why it refuses, or that it does not end in time. */
+/** Asks the session at the other end of SOCKET to end. Resolves with undefined when the session has ended. Otherwise
+ * resolves with the reason why the session refuses, or with a sentence that it did not end in time. */
 export async function stopSession(socket: Socket): Promise<string | undefined> {
   const connection = new Connection(socket, () => {});
   const timer = setTimeout(() => connection.end(), STOP_MS);

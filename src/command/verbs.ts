@@ -7,7 +7,7 @@ export type Arguments = { readonly [name: string]: unknown };
 interface Operands {
   /** The parameters that the operands set. They are not options of the verb. */
   gives: readonly string[];
-  /** Says when standard input counts as one more operand: if there are no other operands, or always. Absent: never. */
+  /** The condition under which standard input counts as one more operand; absent for never. */
   reads?: 'without operands' | 'always';
   /** Returns the arguments of each call that the operands request; undefined when there are too few or too many
    * operands. */
@@ -21,13 +21,13 @@ export interface Verb extends Partial<Operands> {
   /** The name of the tool that the verb calls. The parameters of this tool are options of the verb. Undefined when the
    * verb calls no tool, or when an operand names the tool. */
   tool?: string;
-  /** By the name of an argument: the tool that is called when this argument is given. */
+  /** Maps the name of an argument to the tool that is called, in place of `tool`, when this argument is given. */
   tools?: { readonly [argument: string]: string };
-  /** By option without a value: the arguments that the option stands for. */
+  /** Maps an option without a value to the arguments that the option stands for. */
   options?: { readonly [name: string]: Arguments };
 }
 
-/** Each operand sets the parameter at its position in GIVES. */
+/** Returns Operands in which each operand sets the parameter at its position in GIVES. */
 const inOrder = (...gives: string[]): Operands => ({
   gives,
   calls: (operands) =>
@@ -36,7 +36,7 @@ const inOrder = (...gives: string[]): Operands => ({
       : [Object.fromEntries(operands.map((operand, index) => [gives[index], operand]))],
 });
 
-/** All operands are Lisp forms. Together they set the parameter NAME. */
+/** Returns Operands in which all operands are Lisp forms, which together set the parameter NAME. */
 const forms = (name: string): Operands => ({
   gives: [name],
   reads: 'without operands',
@@ -46,8 +46,8 @@ const forms = (name: string): Operands => ({
   },
 });
 
-/** One operand sets the parameter NAME, several set `names`. LEAST 0: there may be no operand, because an option can
- * replace it. */
+/** Returns Operands in which one operand sets the parameter NAME, and several set the parameter `names`. If LEAST is 0,
+ * the operand can be absent, because an option can replace it. */
 const names = (name: string, least: 0 | 1 = 1): Operands => ({
   gives: [name, 'names'],
   calls: ([first, ...more]) => {
@@ -56,7 +56,7 @@ const names = (name: string, least: 0 | 1 = 1): Operands => ({
   },
 });
 
-/** Each operand is a call of its own. ARGUMENTS_OF returns the arguments of this call. */
+/** Returns Operands in which each operand requests one call. ARGUMENTS_OF returns the arguments of this call. */
 const each = (gives: string[], argumentsOf: (operand: string) => Arguments): Operands => ({
   gives,
   calls: (operands) => (operands.length === 0 ? undefined : operands.map(argumentsOf)),
@@ -200,8 +200,8 @@ function verbCommand(tool: string): string | undefined {
   return verb && `live-lisp ${verb}`;
 }
 
-/** Returns the options that give the parameter NAME the value VALUE, each after a space. Returns undefined when VALUE
- * begins as JSON and is none. */
+/** Returns the options that set the parameter NAME to VALUE, each after a space. Returns undefined when VALUE begins
+ * like a JSON string or array but is malformed. */
 function optionsFor(name: string, value: string): string | undefined {
   const option = ` --${name.replaceAll('_', '-')}`;
   if (value === 'true') return option;
@@ -213,7 +213,7 @@ function optionsFor(name: string, value: string): string | undefined {
   }
 }
 
-/** Returns TEXT as a shell reads it as one word. */
+/** Returns TEXT quoted, if necessary, so that a shell reads it as one word. */
 function shellWord(text: string): string {
   return /^[\w:/.,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -5,8 +5,8 @@ import { isObject } from '../json.ts';
 import { type Signature, validateArguments } from '../kernel/schema.ts';
 import { type Arguments, usageOf } from './verbs.ts';
 
-/** The signatures of all built-in tools, as JSON. Each has also the parameter that names the image, for sessions with
- * several. The build defines this constant. */
+/** The signatures of all built-in tools, as JSON. They include the parameter `image`, which tools have in sessions with
+ * several images. The build defines this constant. */
 declare const BUILT_IN_SIGNATURES: string;
 
 /** The JSON schema of a parameter. */
@@ -95,7 +95,7 @@ export function argumentsOf(
   return { operands, args };
 }
 
-/** Returns the arguments in WORDS for TOOL, which the verb `call` is to call. WORDS are one JSON object, or several
+/** Returns the arguments in WORDS for TOOL, the tool that the verb `call` calls. WORDS are one JSON object, or several
  * words of the form NAME=VALUE. PARAMETERS are those of TOOL. */
 export function namedArguments(words: readonly string[], parameters: OptionTypes, tool: string): Arguments {
   const [first = '', ...more] = words;

@@ -143,7 +143,7 @@ function withoutHome(text: string): string {
  * saved core, so with this list only the core is left out. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
-/** The cause of a failure: without this, an image works. It is the saved core, or parts of the agent. */
+/** The cause of a failure: the saved core, or parts of the agent. An image works without these. */
 type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
 /** Returns the parts of the agent that must be left out for an image to work. WORKS resolves with true when an image

@@ -16,8 +16,8 @@ export type Answered = { result: unknown } | { error: string } | undefined;
  * error. */
 type Handler = (method: string, params: Params) => unknown;
 
-/** The connection is closed when a line has more than `line` characters, or when the other side has more than `unread`
- * octets still to read. */
+/** The connection is closed when a received line has more than `line` characters, or when more than `unread` octets are
+ * sent but not yet read by the other side. */
 interface Limits {
   line: number;
   unread: number;

@@ -1,5 +1,5 @@
-// Holds the human's editors that are connected to this server, and the page in a browser. The server shows them calls,
-// and asks them questions. It also asks editors for the names and texts of files with unsaved changes.
+// Shows calls in the human's editors that are connected to this server, and on the page in a browser. Asks questions
+// there, and asks the editors for the names and texts of files with unsaved changes.
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -260,7 +260,7 @@ export class Editors implements HumanEditors, FileEditors {
 }
 
 /** Returns the verdict of DECISION, which the human made in the program NAME about the preview with FINGERPRINT. `why`
- * is the reason for which the question is closed elsewhere, and `text` is for the human. */
+ * tells the other programs why the question is closed, and `text` is the answer to the human. */
 function verdictFor(
   decision: Decision,
   fingerprint: string,
@@ -287,8 +287,8 @@ function verdictFor(
   }
 }
 
-/** Returns the viewer for the editor at the other end of CONNECTION. The second parameter is that of the editor's
- * request to watch. A question about unsaved changes waits UNSAVED_MS milliseconds for its answer. */
+/** Returns the viewer for the editor at the other end of CONNECTION. The second parameter has the parameters of the
+ * editor's request live-lisp/watch. A question about unsaved changes waits UNSAVED_MS milliseconds for its answer. */
 function editorBehind(connection: Connection, { editor }: Params, unsavedMs: number): Viewer {
   return {
     name: editorName(editor),

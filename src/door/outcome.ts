@@ -1,6 +1,6 @@
 // Defines the extensions of MCP that sessions and commands use.
 
-/** Key, in `_meta` of a result, of the outcome of the call. */
+/** A key in the `_meta` of a result. Its value is the outcome of the call, a CallEnd. */
 export const OUTCOME_KEY = 'live-lisp/outcome';
 
 /** A key in `_meta`. In a request, true asks for the call's output while the call runs. In a progress notification, the

@@ -22,7 +22,7 @@ const POLL_LIMIT = 30;
  * Node's four file threads. */
 const GIVEN_UP_LIMIT = 2;
 
-/** For each given-up operation that is still pending: its folder. */
+/** The folders of the given-up operations that are still pending, one element for each operation. */
 const givenUp: string[] = [];
 
 /** All pending operations, including those that were given up. */
@@ -141,8 +141,9 @@ export async function pendingAtLast(): Promise<boolean> {
   return pending.size > 0;
 }
 
-/** Does the same as pendingAtLast, and prevents new operations. If some are still pending, Node never ends by itself,
- * because it waits for their threads. The caller must then call process.exit(), whose handler kills the process. */
+/** Like pendingAtLast, but also prevents new operations. While operations are pending, Node never ends by itself,
+ * because it waits for their threads. So when this resolves with true, the caller must call process.exit(); a handler
+ * of the event 'exit' then kills the process. */
 export async function beforeExit(): Promise<boolean> {
   await pendingAtLast();
   exiting = true;
@@ -160,8 +161,8 @@ export function isOnLocalDisk(file: string): boolean {
   return localStats(file) !== undefined;
 }
 
-/** Returns the stats of FILE, or 'none' if it does not exist, when it is on a local disk. Returns undefined for a link,
- * and for files on other file systems. */
+/** If FILE is on a local disk, returns its stats, or 'none' when it does not exist. Returns undefined for a link, and
+ * for a file on another file system. */
 export function localStats(file: string): Stats | 'none' | undefined {
   if (!localFolders.has(dirname(file))) return undefined;
   try {

@@ -3,7 +3,8 @@
 /** A search may take this many times its CPU time limit in wall-clock time. */
 const WALL_CLOCK_FACTOR = 3;
 
-/** The resources that a search may still use. `exceeded` is true when the search needed more. */
+/** The resources that a search may still use: the number of directory entries that it may read, and the time in
+ * milliseconds. `exceeded` is true when the search needed more. */
 export interface Budget {
   entries: number;
   remainingMs: () => number;
@@ -15,9 +16,9 @@ export function budgetOf(entries: number, ms: number): Budget {
   return { entries, remainingMs: remainingTime(ms) };
 }
 
-/** Returns a function. It returns the number of milliseconds of CPU time that remain of MS. CPU time is counted, so
- * that other busy processes do not cost a search its time. When WALL_CLOCK_FACTOR times MS of wall-clock time have
- * passed, the function returns 0 or less. */
+/** Returns a function that returns how many of MS milliseconds of CPU time remain. CPU time is counted, so that other
+ * busy processes do not use up the time of a search. When WALL_CLOCK_FACTOR times MS of wall-clock time have passed,
+ * the function returns 0 or less. */
 export function remainingTime(ms: number): () => number {
   const cpuDeadline = cpuMs() + ms;
   const wallDeadline = performance.now() + WALL_CLOCK_FACTOR * ms;

@@ -1,6 +1,6 @@
 // Copies a root of the workspace. An image can then work with changed contents of some files, and the workspace stays
-// unchanged. Code in an image can replace directories of the copy by links at the same time, so the copy is written
-// through open directories.
+// unchanged. While the copy is made, code in an image can replace directories of the copy by links, so the copy is
+// written through open directories.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, realpath, symlink } from 'node:fs/promises';
@@ -25,9 +25,9 @@ export interface RootCopy {
   signal?: AbortSignal | undefined;
 }
 
-/** Makes a copy of a root of WORKSPACE. It has all files that tools may read, without those of version control;
- * directories of installed packages are links to the originals. Returns a digest of the names and states of the entries
- * in the root. Throws a CallError when the copy would not have a file that is in `contents`. */
+/** Makes a copy of a root of WORKSPACE. The copy has all files that tools may read, except those of version control. In
+ * place of directories of installed packages, it has links to the originals. Returns a digest of the names and states
+ * of the entries in the root. Throws a CallError when the copy would lack a file that is in `contents`. */
 export async function copyRoot(
   workspace: Workspace,
   { root, target, contents, signal }: RootCopy,
@@ -169,7 +169,7 @@ async function putFile(place: string, mode: number, content: Buffer | FileHandle
   }
 }
 
-/** Returns the error that the disk is full, if ERROR, of a write into the copy, means this; else undefined. */
+/** Returns a CallError that the disk is full, if ERROR, from a write into the copy, means this; else undefined. */
 function spaceError(error: unknown): CallError | undefined {
   const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
   if (!isFull) return undefined;

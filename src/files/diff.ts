@@ -18,7 +18,7 @@ export function diffHunks(before: string, after: string): { summary: string; tex
 }
 
 /** Returns the hunks of the diff. Changes of line ends count only when AFTER mixes line ends, because `storageChange`
- * reports other changes of them. */
+ * reports all other changes of line ends. */
 function hunksOf(before: string, after: string): Hunk[] {
   const mixed = isMixed(after);
   const [old, updated] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
@@ -118,7 +118,7 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns LINES, of hunks, from the first changed line to the last one. */
+/** Returns the part of LINES, the lines of hunks, from the first changed line to the last one. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const first = lines.findIndex((line, index) => index > 0 && changes(line));
@@ -173,8 +173,8 @@ export function newFileDiff(name: string, after: FileText): FileDiff {
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
-/** Returns a change that adds all lines of AFTER, with HEAD above them. For a file whose earlier text is unknown, or
- * that did not exist. */
+/** Returns a change that adds all lines of AFTER, with HEAD above them. It is for a file that did not exist before, or
+ * whose earlier text is unknown. */
 export function wholeContentDiff(head: QuestionLine, after: FileText): FileDiff {
   const { text } = after;
   // If the line ends of a file are mixed, the CR of a line end is shown by its code, as other control characters are.

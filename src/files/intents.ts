@@ -21,7 +21,7 @@ const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
-/** The records of replacements that servers of this user have begun, in a folder that has only these. */
+/** The records of the replacements that servers of this user have begun, in a folder for these records alone. */
 export class Intents {
   readonly #folder: string;
 

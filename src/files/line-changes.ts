@@ -27,7 +27,8 @@ const CONTEXT_LINES = 3;
  * square of this number. */
 const CHANGE_LIMIT = 500;
 
-/** Maximum number of times that the lines between two anchors are divided again by new anchors. */
+/** Maximum depth of division by anchors. Anchors are unchanged lines that occur only once in each text; the lines
+ * between two anchors can be divided again by anchors of their own. */
 const DIVISION_LIMIT = 4;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER. The diff is minimal unless very many lines have
@@ -48,8 +49,8 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** Returns the runs that change OLD to UPDATED. STEPS is the number of steps that all searches for a minimal diff may
- * still take. DIVISIONS is how often anchors have divided the lines already. */
+/** Returns the runs that change OLD to UPDATED. STEPS has the number of steps that all searches for a minimal diff
+ * together may still take. DIVISIONS is the current depth of division by anchors. */
 function runsBetween(
   old: readonly string[],
   updated: readonly string[],
@@ -144,8 +145,8 @@ function uniqueIndices(lines: readonly string[]): Map<string, number> {
 /** Returns the longest subsequence of PAIRS in which the second numbers ascend. The first numbers of PAIRS must
  * ascend. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // ends[n] is the index of the last pair of a subsequence with n + 1 pairs whose second numbers ascend. Among all such
-  // subsequences, it is one whose last second number is lowest.
+  // ends[n] belongs to the best subsequence so far with n + 1 pairs whose second numbers ascend: the one that ends with
+  // the lowest second number. ends[n] is the index of its last pair.
   const ends: number[] = [];
   const predecessors: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;

@@ -51,7 +51,7 @@ export interface RegularFile {
 
 /** Returns the regular file that PATH leads to. Throws an UnreadableFile, or an error of the system. */
 export function readRegular(path: string, bounds: ReadLimits): RegularFile {
-  // To open a device can start it, and to open a FIFO wakes the process that writes to it. So the kind of the file is
+  // Opening a device can start it, and opening a FIFO wakes the process that writes to it. So the kind of the file is
   // checked first.
   checkKind(statSync(path));
   const descriptor = openSync(path, FLAGS);

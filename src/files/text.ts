@@ -70,8 +70,8 @@ type Unusual =
   | 'mixed LF and CRLF line ends'
   | 'no newline at the end';
 
-/** Returns descriptions of how a file stores its text, where this is unusual. Usual are UTF-8 without a byte order
- * mark, and LF at the ends of lines. */
+/** Returns descriptions of how a file stores its text, where this is unusual. The usual way is UTF-8 without a byte
+ * order mark, with LF at the end of each line. */
 export function unusualStorage(
   { encoding, bom }: Omit<FileText, 'text'>,
   ends: LineEnds,

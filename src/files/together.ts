@@ -68,8 +68,9 @@ export async function replaceTogether(
   );
 }
 
-/** Opens the directories of some replacements, adds these to OPENED, and calls USE with all while the directories are
- * open. withTarget holds a directory open only while it calls its function, so this function is recursive. */
+/** Opens the directories of the given replacements, and calls USE with OPENED and these replacements while all the
+ * directories are open. withTarget holds a directory open only while it calls its function, so this function is
+ * recursive. */
 async function withTargets<Value>(
   workspace: Workspace,
   [first, ...others]: readonly Replacement[],
@@ -193,8 +194,8 @@ async function digestIn({ folder }: WriteTarget, name: string): Promise<string |
   }
 }
 
-/** Undoes the unfinished replacements of killed servers in WORKSPACE, according to the records in INTENTS. Keeps
- * replacements of which all files were renamed. Returns sentences about this for the user. */
+/** Undoes the unfinished replacements of killed servers in WORKSPACE, according to the records in INTENTS. Keeps a
+ * replacement if all its files were renamed. Returns sentences for the user about what was undone. */
 export async function rollBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
   const notes: string[] = [];
   for (const { files, remove } of await intents.unfinished()) {

@@ -59,7 +59,8 @@ export async function* entriesBelow(
   }
 }
 
-/** Returns true when filesBelow would, because of names, not yield FILE, a real path, for FOLDER. */
+/** Returns true when FILE, a real path, is not inside FOLDER, or filesBelow leaves it out because of its name or the
+ * name of a directory around it. */
 export function isSkippedBelow(folder: string, file: string): boolean {
   const folders = relative(folder, file).split(sep);
   const name = folders.pop() ?? '';

@@ -42,7 +42,7 @@ interface WorkspaceFolders {
   hides?: (real: string) => boolean;
   /** Resolves as soon as `hides` returns correct results. */
   secretsKnown?: Promise<void>;
-  /** The name of an image on another machine. The name of a file on that machine begins with it and a colon. */
+  /** The name of an image on another machine. Tools name a file on that machine `NAME:PATH`, with this name. */
   elsewhere?: string | undefined;
   editors?: FileEditors;
   /** The last change of a file. Workspaces that contain the same files share this object. */
@@ -269,7 +269,7 @@ export class Workspace {
 }
 
 /** Returns the real path of the part of PATH that exists, and the names that follow it. `link` is a link in PATH that
- * has no target. `error` is an error of the file system that has another reason than a missing part. */
+ * has no target. `error` is an error of the file system, if there was one, other than that a part does not exist. */
 async function existingPart(path: string): Promise<Location & { link?: string; error?: unknown }> {
   const missing: string[] = [];
   const found: { link?: string; error?: unknown } = {};

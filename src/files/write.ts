@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 import { withFileTimeout } from './answering.ts';
+import { digestOf } from './digest.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { removeStale, temporaryName } from './half-written.ts';
@@ -127,14 +128,11 @@ export async function presentIn(
   await workspace.checkSaved(real, path);
   const [base = '', ...more] = names;
   const file = await folder.openFile(base);
-  const fingerprintOf = (content: string) =>
-    createHash('sha256')
-      .update(JSON.stringify([real, content]))
-      .digest('hex');
+  const fingerprintOf = (content: string) => digestOf(JSON.stringify([real, content]));
   if (file === undefined) {
     return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: fingerprintOf('') };
   }
-  // If more names follow BASE, BASE did not exist before. Now it exists and is not a directory.
+  // If more names follow BASE, BASE did not exist when the path was resolved. Now it exists and is not a directory.
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);

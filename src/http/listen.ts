@@ -7,15 +7,15 @@ import { SetupError } from '../errors.ts';
 
 /** The limits of a listener. Tests use shorter times. */
 export interface HttpLimits {
-  /** Maximum number of connections. When there is one more, the server closes the oldest one on which no request runs
-   * and the last was not accepted. This can be the new connection. */
+  /** Maximum number of connections. If there is one more, the server closes the oldest connection that has no running
+   * request and whose last request, if any, was refused. This can be the new connection. */
   connections: number;
   /** Milliseconds in which the headers of a request must arrive. */
   headersMs: number;
   /** Milliseconds in which a whole request must arrive. */
   requestMs: number;
-  /** A connection is closed after this many milliseconds without a request, or in which its client reads nothing of an
-   * answer. */
+  /** A connection is closed when it has no request, or when its client reads nothing of an answer, for this number of
+   * milliseconds. */
   idleMs: number;
 }
 
@@ -146,9 +146,9 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return undefined;
 }
 
-/** Limits the number of connections of SERVER, and the time in which no request runs on a connection or its client
- * reads nothing of an answer. Once SERVER accepts no more connections, closes each one after its last answer. Returns a
- * function that closes all connections on which no request runs. */
+/** Limits the number of connections of SERVER, and the time for which a connection may have no request or its client
+ * may read nothing of an answer. Once SERVER accepts no more connections, closes each one after its last answer.
+ * Returns a function that closes all connections that have no running request. */
 function limitConnections(server: Server, { connections, idleMs }: HttpLimits): () => void {
   /** The number of running requests of each connection, the oldest connection first. */
   const running = new Map<Socket, number>();

@@ -66,8 +66,7 @@ function makeToken(file: string): void {
   }
 }
 
-/** Returns a function of the header Authorization of a request. That function returns true when the header contains
- * TOKEN. */
+/** Returns a function that takes the header Authorization of a request, and returns true when it contains TOKEN. */
 export function tokenCheck(token: string): (authorization: string | undefined) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const expected = digest(token);

@@ -30,7 +30,7 @@ export async function writeAnswer(answer: Response, response: ServerResponse): P
   if (answer.body === null || headers['content-type'] !== 'text/event-stream') {
     const text = await answer.text();
     response.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(text) });
-    // Node sends a string in one write with the head, and octets in a second one.
+    // Node sends a string in the same write as the head, but octets in a second write.
     response.end(text);
     return;
   }

@@ -30,7 +30,8 @@ export async function grantOf(settings: readonly Setting[]): Promise<Grant | und
   return undefined;
 }
 
-/** Returns the permission among FOUND that covers all tools, as each of WORDS does; undefined when there is none. */
+/** Returns, as JSON, the permission in FOUND that covers all tools: one of WORDS, alone or followed by `__*`. Returns
+ * undefined when there is none. */
 function grantingWord(words: readonly string[], found: unknown): string | undefined {
   const wide = words.flatMap((word) => [word, `${word}__*`]).find((word) => isIn(word, found));
   return wide && JSON.stringify(wide);

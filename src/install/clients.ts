@@ -28,8 +28,7 @@ export interface Client {
   /** Returns the entry for this user in this project only. The client's own program can write such an entry, but
    * install does not. */
   local?: (context: InstallContext) => Setting;
-  /** Returns paths of files and folders. If one of them exists, the client is installed. So it is when `program` is on
-   * PATH. */
+  /** Returns paths of files and folders. If one of them exists, or if `program` is on PATH, the client is installed. */
   installedPaths: (context: InstallContext) => string[];
   program?: string;
   /** Returns the arguments with which the client's program adds the entry in `scope`; undefined when it cannot. */
@@ -40,9 +39,9 @@ export interface Client {
   mute?: boolean;
   /** True when the entry that the client's program writes is incomplete, so that install completes it. */
   addsLess?: boolean;
-  /** Returns the arguments with which the client's program removes the entry in `scope`. Only a file that the client
-   * itself often writes is changed in this way. Returns undefined when install itself removes the entry, because
-   * clients' programs leave empty tables there. */
+  /** Returns the arguments with which the client's program removes the entry in `scope`; undefined when install itself
+   * removes the entry. The program leaves empty tables, so it is used only for a file that the client itself often
+   * writes. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 

@@ -42,8 +42,9 @@ export interface Applied {
   text: string | undefined;
 }
 
-/** Compares TEXT, of SETTING's file, with the value that SETTING has for LAUNCH. Returns TEXT after SETTING is applied,
- * but an entry that install did not write is not changed. Throws a SetupError when TEXT cannot be parsed or edited. */
+/** Compares TEXT, the text of SETTING's file, with the value that SETTING has for LAUNCH. Returns TEXT after SETTING is
+ * applied. Does not change an entry that install did not write. Throws a SetupError when TEXT cannot be parsed or
+ * edited. */
 export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
   const data = await dataOf(setting, text);
   const { path } = setting;
@@ -65,7 +66,7 @@ export async function apply(setting: Setting, text: string | undefined, launch: 
   return { standing, found, text: await proven(setting, edit, withValue(data, path, wanted)) };
 }
 
-/** Returns TEXT without SETTING, and without containers that become empty. Containers stay that ORIGINAL, the text
+/** Returns TEXT without SETTING, and without containers that become empty. Keeps the containers that ORIGINAL, the text
  * before install, has. Returns undefined when install created the file and nothing else is in it. */
 export async function withdraw(
   setting: Setting,
@@ -76,7 +77,7 @@ export async function withdraw(
   const found = valueAtPath(data, setting.path);
   if (found === undefined) return text;
   const words = setting.kind === 'permission' && Array.isArray(found) ? (found as unknown[]) : undefined;
-  // The highest index is first, so that removing an element does not change the indexes of the next ones.
+  // The indices are in descending order, so that removing an element does not change the indices that follow.
   const places = words?.flatMap((word, index) => (isOurs(setting, word) ? [index] : [])).reverse();
   if (places?.length === 0) return text;
   const rest = words?.filter((word) => !isOurs(setting, word));
@@ -91,8 +92,8 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without the empty containers of SETTING. Containers that are in BEFORE, the data of ORIGINAL, stay, and
- * so do those that contain a comment. Returns undefined when nothing is left of a file that did not exist before. */
+/** Returns TEXT without the empty containers of SETTING. Keeps containers that are in BEFORE, the data of ORIGINAL, and
+ * containers that contain a comment. Returns undefined when nothing is left of a file that did not exist before. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {

@@ -113,8 +113,8 @@ function clientFor(named: ClientName, scope: Scope): Client {
   );
 }
 
-/** Reads the current state of the settings of CLIENT. `entry` is that one of `settings` that starts the server. Throws
- * a SetupError when a file cannot be read or may not be changed, or when somebody else wrote the entry. */
+/** Reads the current state of the settings of CLIENT. `entry` is the one of `settings` that starts the server. Throws a
+ * SetupError when a file cannot be read or may not be changed, or when somebody else wrote the entry. */
 async function readSettings(
   request: Request,
   client: Client,
@@ -203,8 +203,8 @@ async function writeSetting(current: CurrentSetting, request: Request, print: Pr
   replaceFile(setting.file, text, applied.text, request, print);
 }
 
-/** Saves a backup of the setting's file, except in a dry run. If the file already contains a setting of live-lisp, the
- * existing backup is from before that, and must stay. */
+/** Saves a backup of the setting's file, except in a dry run. If the file already contains a setting of live-lisp,
+ * keeps the existing backup, which has the text from before that setting. */
 function keepOriginal({ setting, variants, before, state }: CurrentSetting, request: Request): void {
   const hasOurs = isIn(variants.plain, state.found) || isIn(variants.trusted, state.found);
   if (!hasOurs && !request.dryRun) keepBackup(setting.file, before, boundsOf(request));

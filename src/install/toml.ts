@@ -68,6 +68,6 @@ export const TOML: Format = {
     throw new Error('lists in TOML are not edited');
   },
   remove: (text, path) => withoutTable(text, path.map(String)),
-  // A table that contains only comments counts as empty too, because these stay when the table is removed.
+  // A table that contains only comments counts as empty too, because comments stay when the table is removed.
   isBare: (text, path) => isEmpty(valueAtPath(parse(text), path)),
 };

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isInside, realPath } from '../paths.ts';
+import { isInside, realPath, withFoldersAbove } from '../paths.ts';
 import { claudeSettingsFiles, clientNamed, ENTRY_NAME, type InstallContext } from './clients.ts';
 import { dataOf } from './edit.ts';
 import { readConfigFile } from './file.ts';
@@ -41,7 +41,7 @@ async function trustOfClaude(context: InstallContext, scope: Scope): Promise<str
   return `Claude Code has not been allowed to start this yet: start claude in ${project}, and say yes.`;
 }
 
-/** Returns true when VALUE, of a setting of Claude Code, covers all servers or names live-lisp. */
+/** Returns true when VALUE, the value of a setting of Claude Code, covers all servers or names live-lisp. */
 function namesUs(value: unknown): boolean {
   return value === true || (Array.isArray(value) && value.includes(ENTRY_NAME));
 }
@@ -79,9 +79,4 @@ function fileOf(named: ClientName, context: InstallContext): string {
 
 function dataIn(file: string, format: 'jsonc' | 'toml' = 'jsonc'): Promise<Data> {
   return dataOf({ file, format }, readConfigFile(file));
-}
-
-function withFoldersAbove(path: string): string[] {
-  const parent = dirname(path);
-  return parent === path ? [path] : [path, ...withFoldersAbove(parent)];
 }

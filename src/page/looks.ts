@@ -4,7 +4,8 @@ import { messageOf } from '../errors.ts';
 import type { Members } from '../json.ts';
 import type { Executor } from '../kernel/executor.ts';
 
-/** By the name of a look: the tool that it calls, and the arguments that the page can give. */
+/** Maps the name of a look, a request of the page, to the tool that the look calls and to the arguments that the page
+ * can give. */
 const LOOKS: { readonly [name: string]: { tool: string; takes: readonly string[] } } = {
   status: { tool: 'image_status', takes: [] },
   interrupt: { tool: 'interrupt', takes: ['job'] },

@@ -35,7 +35,7 @@ export class JournalFiles implements JournalStore {
   readonly #workspace: string;
   readonly #folder: string;
   readonly #lines: LineFile;
-  /** By digest: compressed contents that could not be written yet. */
+  /** Maps digests to compressed contents that could not be written yet. */
   readonly #unwritten = new Map<string, Buffer>();
   #entryOctets = 0;
   #contentOctets = 0;

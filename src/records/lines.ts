@@ -23,7 +23,7 @@ interface LineFileOptions {
   limit: number;
   /** Number of full files that are kept, in addition to the current one. */
   kept: number;
-  /** Called before a file is created because there is none at the path. */
+  /** Called before a missing file is created. */
   beforeCreation?: () => void;
 }
 
@@ -41,7 +41,7 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
-  /** Size of the open file after the last line that this object appended; 0 before. */
+  /** Size of the open file after the last line that this object appended; 0 before the first one. */
   #end = 0;
   /** Part of the name of a full file. It distinguishes two files that become full in the same millisecond. */
   #rotations = 1_000_000;

@@ -51,7 +51,7 @@ export class Observations {
   #calls: (RecordedRun & { time: string }) | undefined;
   readonly #runs: { what: string; milliseconds: number; time: string; passed: Map<string, boolean> }[] = [];
 
-  /** FOLDER is the folder for flame graphs, ROOT the workspace that they are of. */
+  /** FOLDER is the folder for flame graphs, ROOT the workspace of the server. */
   constructor(folder: string, root: string) {
     this.#folder = folder;
     this.#root = root;

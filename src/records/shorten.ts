@@ -6,7 +6,8 @@ import { digestOf } from '../files/digest.ts';
  * Lines may have further fields. */
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
-/** Returns true when an object, the value of a line, has the right fields. Built once, because a log has many lines. */
+/** A check that returns true when the object in a line has the right fields. Each check is built only once, because a
+ * log has many lines. */
 type LineShape = (value: Record<string, unknown>) => boolean;
 
 /** Returns a function that checks whether an object has FIELDS. */

@@ -48,7 +48,7 @@ interface Next {
 type Answer = Verdict | Next;
 
 /** A call of the tool `name` with `args` that waits for the human. `signal` aborts when it is cancelled. `onProgress`
- *  receives a text about the wait. */
+ * receives a text about the wait. */
 export interface WaitingCall {
   name: string;
   args: unknown;
@@ -56,8 +56,8 @@ export interface WaitingCall {
   onProgress?: (message: string) => void;
 }
 
-/** Sends `form` to the client. Resolves with the client's answer, or with undefined after `milliseconds`.
- *  Withdraws the form when `signal` aborts. Never throws. */
+/** Sends `form` to the client. Resolves with the client's answer, or with undefined after `milliseconds`. Withdraws the
+ * form when `signal` aborts. Never throws. */
 export type Send = (
   form: ElicitRequestFormParams,
   milliseconds: number,
@@ -91,7 +91,7 @@ export class Approvals {
   }
 
   /** Asks the human QUESTION about CALL by SEND, and resolves with the verdict. For clients of the legacy era of MCP.
-   *  SIZE is the client's space for a question. Throws a NoHumanAnswerError without an answer in time. */
+   * SIZE is the client's space for a question. Throws a NoHumanAnswerError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     call: WaitingCall,
@@ -120,7 +120,7 @@ export class Approvals {
   }
 
   /** Asks QUESTION about CALL only in the human's editors, and resolves with the verdict. Resolves with undefined when
-   *  no editor is connected. Throws a NoHumanAnswerError without an answer in time. */
+   * no editor is connected. Throws a NoHumanAnswerError when no answer comes in time. */
   async askInEditor(question: OpenQuestion, call: WaitingCall): Promise<Verdict | undefined> {
     const editor = this.#askEditors(question);
     if (editor === undefined) return undefined;
@@ -142,7 +142,7 @@ export class Approvals {
   }
 
   /** Waits for an editor's verdict on QUESTION about CALL. The verdict is `unanswered` when no editor is left, or the
-   *  call is cancelled. Throws a NoHumanAnswerError without a verdict in time. */
+   * call is cancelled. Throws a NoHumanAnswerError when no verdict comes in time. */
   async #fromEditor(question: PendingQuestion, call: WaitingCall): Promise<Verdict> {
     const { editor } = question;
     const { signal, onProgress } = call;
@@ -163,8 +163,8 @@ export class Approvals {
   }
 
   /** Reads the client's answer in the request of CONTEXT, which is for CALL. Returns the human's verdict, or the
-   *  request for the next form. Returns undefined when the request has no answer, because nobody was asked yet.
-   *  Throws a CallError for an invalid answer. */
+   * request for the next form. Returns undefined when the request has no answer, because nobody was asked yet. Throws
+   * a CallError for an invalid answer. */
   async verdict(
     call: WaitingCall,
     context: ServerContext,
@@ -291,7 +291,9 @@ export function canAsk(server: Server, context?: ServerContext): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** Returns true when the request of CONTEXT is of MCP's modern era, where a result can ask the human. */
+/** Returns true when the request of CONTEXT is of MCP's modern era: of a protocol version in which each request
+ * contains the name and capabilities of the client, and a result can ask the human. In the legacy era, a client sends
+ * its name and capabilities only when it connects. */
 export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }

@@ -24,12 +24,12 @@ export interface DoorOptions extends ServerOptions {
   page: (onLook: () => () => void) => { link: () => Promise<string> };
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Ends the image. Given for a server without a client of its own. Such a server exits when it is idle, or when a
+  /** Ends the image. Given only for a server without a client of its own, which exits when it is idle, or when a
    * command or a signal asks for it. */
   onEnd?: () => Promise<void>;
   /** The reason why a command may not end a server that has no onEnd. */
   stopRefusal?: string;
-  /** Milliseconds after which such a server exits when nothing is connected; undefined for the default. */
+  /** Milliseconds after which a server with `onEnd` exits when nothing is connected; undefined for the default. */
   idleMs?: number | undefined;
 }
 

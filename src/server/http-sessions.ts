@@ -1,4 +1,4 @@
-// Serves clients of MCP's legacy era over HTTP. Each of them has a session.
+// Serves clients of MCP's legacy era (see isModern in approvals.ts) over HTTP. Each of them has a session.
 
 import { randomUUID } from 'node:crypto';
 import {

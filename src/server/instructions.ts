@@ -11,7 +11,7 @@ const INSTRUCTIONS = `Ask and change a running Common Lisp (SBCL) program: evalu
 4. A Lisp error is an answer: read its type, restarts and frames, correct the form, call again. on_error:"hold" keeps it for debug, which looks into its frames and goes on. What runs too long is interrupted and the image kept; timeout (seconds) gives more. When an image was lost, the next answer says what came back.
 Symbols are written PACKAGE::NAME, upcased unless in |bars|. Safe tools only look; cautious tools run code, in a sandbox where one works; dangerous tools change files, after asking the user. A subagent without these tools has the shell command live-lisp, for the same image.`;
 
-/** By list mode: further instructions that say how to find tools that tools/list leaves out. */
+/** Maps a list mode to further instructions: how to find the tools that tools/list leaves out. */
 const UNLISTED: Record<ListMode, string> = {
   full: '',
   lightweight:

@@ -103,8 +103,8 @@ async function performApproved(
   }
 }
 
-/** The program that asks the human: the human's editors, the client of the call, or the client that started the
- *  server. `size` is the client's space for a question. `requestId` is the request to which the forms belong. */
+/** The program that asks the human: the human's editors, the client of the call, or the client that started the server.
+ * `size` is the client's space for a question. `requestId` is the request to which the forms belong. */
 type Asker =
   | { kind: 'editors' }
   | { kind: 'client' | 'session client'; server: Server; size: MessageSize; requestId?: RequestId };

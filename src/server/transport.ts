@@ -1,7 +1,7 @@
 // Reads messages as lines from stdin, writes messages as lines to stdout, and limits the buffers of both. Replaces the
 // SDK's transport, which silently drops lines that are not JSON and ends the connection when its buffer has 10 MB. This
-// one reports such lines and accepts longer ones. It also accepts a call with null `arguments`, which the SDK refuses,
-// as a call without arguments.
+// transport reports such lines and accepts longer lines. It also accepts a call with null `arguments`, which the SDK
+// refuses, as a call without arguments.
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -25,8 +25,8 @@ const BUFFER_LIMIT = 128 * 1024 * 1024;
 const NOTIFICATION_LIMIT = 1024 * 1024;
 /** Milliseconds for the running calls to answer after the end of stdin. */
 const LAST_ANSWERS_MS = 600;
-/** Maximum number of times that the wait of LAST_ANSWERS_MS is repeated while calls wait for an image to start. All waits
- * together take as long as the time limit for the start of an image. */
+/** Maximum number of times that the wait of LAST_ANSWERS_MS is repeated while calls wait for an image to start. All
+ * waits together take as long as the time limit for the start of an image. */
 const STARTING_ROUNDS = 100;
 /** Milliseconds to write the answers of the calls that were ended after LAST_ANSWERS_MS. */
 const WRITTEN_MS = 100;
@@ -55,7 +55,7 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   readonly #options: StdioOptions;
   readonly #lines = new LineReader();
-  /** By the id of each unanswered request: the length of the request. */
+  /** Maps the id of each unanswered request to the length of its line, in UTF-16 units. */
   readonly #unanswered = new Map<string | number, number>();
   #unansweredOctets = 0;
   #answered = false;

@@ -7,6 +7,7 @@ export interface Imbalance {
   /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a `)` has no opening
    * parenthesis. */
   kind: 'open' | 'string' | 'closed';
+  /** The line in which the unbalanced form or string begins. */
   began: number;
   /** The line whose indentation shows that a parenthesis is missing or superfluous. */
   line: number;
@@ -17,7 +18,7 @@ export interface Imbalance {
   swallowed?: number;
 }
 
-/** An edit at `index`: removes `removed` parentheses, or inserts `text` if `removed` is 0. */
+/** An edit at `index`: removes `removed` parentheses of the kind `sign`, or inserts `text` if `removed` is 0. */
 interface Repair {
   index: number;
   removed: number;
@@ -140,17 +141,17 @@ function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => voi
   return (closesNothing ? undefined : unclosed) ?? region();
 }
 
-/** Larger regions are most likely tables of data, so they are not searched for a repair. */
+/** Maximum number of tokens of a region in which a repair is searched. A larger region is most likely a data table. */
 const TOKEN_LIMIT = 30_000;
 
-/** When the tries have read this many tokens, no other repairs are tried. Each try reads the rest of the form. */
+/** Maximum number of tokens to read for all tried repairs together. Each try reads the rest of the form. */
 const READ_LIMIT = 600_000;
 
 /** Added cost of a repair that changes an opening parenthesis. People miscount closing parentheses more often. */
 const UNLIKELY = 0.5;
 
-/** A repair, and its effect on the tokens: those with the indices from `at` to `to` - 1 are replaced by `added`, and the
- *  rest of `line` moves by `shift` columns. */
+/** A repair, and its effect on the tokens: those with the indices from `at` to `to` - 1 are replaced by `added`, and
+ * the rest of `line` moves by `shift` columns. */
 interface Candidate {
   edit: Repair;
   line: number;
@@ -171,7 +172,7 @@ function bestRepair({ tokens, excess }: Region): Candidate | undefined {
   let best: Candidate | undefined;
   let lowest = Number.POSITIVE_INFINITY;
   let reads = 0;
-  // The number of closing parentheses in a row in its line, from this token on.
+  // Number of consecutive closing parentheses from this token on, within its line.
   let closes = 0;
   for (let index = tokens.findLastIndex(({ line }) => line <= contradicted); index >= 0; index--) {
     if (reads > READ_LIMIT) break;
@@ -197,8 +198,8 @@ function moved(token: Placed, shift: number): Placed {
   return { ...token, column: token.column + shift };
 }
 
-/** Returns the repairs at the token with INDEX. EXCESS is that of the region. CLOSES is the number of closing
- * parentheses in a row in its line, from this token on. */
+/** Returns the repairs at the token with INDEX. EXCESS is the `excess` of the region. CLOSES is the number of
+ * consecutive closing parentheses from this token on, within its line. */
 function candidatesAt(tokens: readonly Placed[], index: number, excess: number, closes: number): Candidate[] {
   const [token, next] = [tokens[index] as Placed, tokens[index + 1]];
   const { sort, line, leads, start, end, endLine } = token;

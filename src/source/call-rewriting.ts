@@ -15,14 +15,14 @@ export interface CallPattern {
   operator: string;
   required: string[];
   optional: string[];
-  /** By keyword of the call: the parameter that stands for its value. */
+  /** Maps a keyword of the call to the parameter that stands for its value. */
   keys: Map<string, string>;
   rest?: string;
   to: Form;
 }
 
-/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to
- *  TO. Returns an error message when FROM or TO is malformed. */
+/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to TO. Returns
+ * an error message when FROM or TO is malformed. */
 export function callPatternOf(from: string, to: string): CallPattern | string {
   const [old, replacement] = [wholeList(from), wholeList(to)];
   if (old === undefined) return 'old must be one call with parameters, such as (area shape &key unit)';
@@ -60,8 +60,8 @@ export function keepsOperator({ operator, to }: CallPattern): boolean {
   return symbolNameOf(to.first) === operator;
 }
 
-/** LIST is the lambda list that the function of PATTERN has in the image. Returns false when the new calls of PATTERN
- * have enough arguments for LIST, but do not fit it. LIST is then the lambda list before a change of the function. */
+/** Returns false when the new calls of PATTERN have enough arguments for LIST, but do not fit it. LIST is the lambda
+ * list that the function has in the image; if it does not fit, the function was not changed yet. */
 export function isMeantFor({ to, rest }: CallPattern, list: LambdaList): boolean {
   const args = elementsOf(to)
     .slice(1)
@@ -93,9 +93,8 @@ export interface KeptMention extends Reason {
  * known. */
 export type ListAt = (top: number) => LambdaList | undefined;
 
-/** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other
- *  mentions are returned in `kept`, and so are the calls that would lack an argument. Skips the mentions within
- *  REPLACED. */
+/** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other mentions are
+ * returned in `kept`, and so are the calls that would lack an argument. Skips the mentions within REPLACED. */
 export function rewriteCalls(
   source: SourceText,
   mentions: readonly CallMention[],
@@ -108,14 +107,14 @@ export function rewriteCalls(
   );
 }
 
-/** By parameter of a pattern: the arguments for which it stands in a call. */
+/** Maps a parameter of a pattern to the arguments for which it stands in a call. */
 type Bindings = Map<string, readonly Form[]>;
 
 class Rewriting {
   readonly #text: string;
   readonly #pattern: CallPattern;
   readonly #listAt: ListAt;
-  /** By start of a call: its end and its new text. */
+  /** Maps the start of a call to its end and its new text. */
   readonly #rewritten = new Map<number, { end: number; text: string }>();
 
   constructor(text: string, pattern: CallPattern, listAt: ListAt) {
@@ -143,7 +142,8 @@ class Rewriting {
     return { splices: this.#outermost(0, this.#text.length), kept: kept.reverse() };
   }
 
-  /** Returns the splices for the rewritten calls that begin from offset FROM to offset TO, without those within others. */
+  /** Returns the splices for the rewritten calls that begin from offset FROM to offset TO. Leaves out calls inside
+   * other rewritten calls. */
   #outermost(from: number, to: number): Splice[] {
     const splices: Splice[] = [];
     for (const [start, { end, text }] of [...this.#rewritten].sort(([one], [other]) => one - other))
@@ -151,8 +151,8 @@ class Rewriting {
     return splices;
   }
 
-  /** Returns the new text of the call FORM with ELEMENTS. LIST is the lambda list of the function in it, if known. A
-   * FUNCALL of the function stays a FUNCALL. */
+  /** Returns the new text of the call FORM with ELEMENTS. LIST is the lambda list of the function that the new call
+   * calls, if known. A FUNCALL of the function stays a FUNCALL. */
   #newCall(form: Form, elements: readonly Form[], list: LambdaList | undefined): string {
     // The new call would lose a comment.
     if (!hasBlanksOnly(this.#text, form, elements))
@@ -196,7 +196,8 @@ class Rewriting {
     }
   }
 
-  /** Returns the arguments of the new call. LIST is as in `#newCall`. Throws an Unfit when the call would lack one. */
+  /** Returns the arguments of the new call. LIST is as in `#newCall`. Throws an Unfit when a required argument would be
+   * missing. */
   #arguments(bindings: Bindings, list: LambdaList | undefined): readonly Argument[] {
     const { to, rest } = this.#pattern;
     const callee = { name: symbolNameOf(to.first), list, same: keepsOperator(this.#pattern) };
@@ -217,7 +218,7 @@ class Rewriting {
     return result.all();
   }
 
-  /** Returns the text of PART of new, a form in which parameters stand. */
+  /** Returns the text of PART, an element of the new call in the pattern, with its parameters replaced by arguments. */
   #filledIn(part: Form, bindings: Bindings): string {
     const { text: template } = part.tree;
     let [text, at] = ['', part.start];

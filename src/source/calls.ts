@@ -28,8 +28,8 @@ export interface CallMention {
 
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A function or macro to find the mentions of. `(setf (NAME ...) value)` mentions a macro NAME, but for a
- *  function NAME it calls the function (SETF NAME). */
+/** A function or macro to find the mentions of. `(setf (NAME ...) value)` mentions a macro NAME, but for a function
+ * NAME it calls the function (SETF NAME). */
 export type Callee = SoughtName & { macro?: boolean | undefined };
 
 interface Walk extends Callee {
@@ -69,8 +69,7 @@ function formatMentions(text: string, { name, packages }: Callee, tops: readonly
   });
 }
 
-/** Returns ELEMENTS, the elements of a form, without those in which a local function or macro has the name of the
- * callee. */
+/** Returns ELEMENTS, the elements of a form, without those in which a local function or macro shadows the callee. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = nameOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
@@ -79,8 +78,8 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
   return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
 }
 
-/** Returns PARTS of the form with ELEMENTS, with each SETF place (NAME ...) replaced by its arguments. Such a
- *  place calls the function (setf NAME), not NAME. */
+/** Returns PARTS of the form with ELEMENTS, with each SETF place (NAME ...) replaced by its arguments. Such a place
+ * calls the function (setf NAME), not NAME. */
 function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
   if (state.setf || state.macro || !['SETF', 'PSETF'].includes(nameOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {

@@ -10,9 +10,9 @@ type Occurrence = [start: number, end: number];
 /** Number of tokens after which a search pauses, so that other requests can run. */
 const SLICE = 4096;
 
-/** Returns a function that finds PATTERN, Lisp tokens, in a text; undefined when PATTERN has no token. An
- *  unqualified symbol matches that name in every package. The generator yields undefined every SLICE tokens,
- *  so that other requests can run. */
+/** Returns a function that finds PATTERN, Lisp tokens, in a text; undefined when PATTERN has no token. An unqualified
+ * symbol matches that name in every package. The generator yields undefined every SLICE tokens, so that other requests
+ * can run. */
 export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {

@@ -21,7 +21,7 @@ export interface DefinitionDetails extends Definition {
   /** The names, without packages, of the slots of a class or structure. */
   slots?: string[];
   /** The names, without packages, of the other functions that the form defines: readers, writers, copier and
-   *  predicate. */
+   * predicate. */
   accessors?: string[];
   /** The name, without its package, of the structure that this structure includes; absent when it includes none. */
   include?: string;
@@ -30,7 +30,7 @@ export interface DefinitionDetails extends Definition {
   superclasses?: string[];
   /** The keywords of the default initargs of a class. */
   defaults?: string[];
-  /** By name of a constructor of a structure: its lambda list; undefined when this cannot be determined. */
+  /** Maps the name of a structure's constructor to its lambda list; undefined when this cannot be determined. */
   constructors?: Map<string, LambdaList | undefined>;
 }
 

@@ -37,7 +37,7 @@ export function symbolInName(name: Form | undefined): { symbol: Form | undefined
   return { symbol: setf ? parts[1] : (parts[0] ?? name), setf };
 }
 
-/** Returns true when OPERATOR, the name of an operator without package, begins as those of definitions do. */
+/** Returns true when OPERATOR, a name without package, begins with DEF, as the operators of definitions do. */
 export function isDefiner(operator: string): boolean {
   return operator.startsWith('DEF');
 }
@@ -47,8 +47,7 @@ export function definesPlace(operator: string): boolean {
   return operator === 'DEFSETF' || operator === 'DEFINE-SETF-EXPANDER';
 }
 
-/** The operators of Common Lisp and SBCL that define a name. Only DEFMETHOD makes several definitions of one
- *  name. */
+/** The operators of Common Lisp and SBCL that define a name. Only DEFMETHOD makes several definitions of one name. */
 export const STANDARD_DEFINERS: ReadonlySet<string> = new Set(
   (
     'DEFCLASS DEFSTRUCT DEFINE-CONDITION DEFTYPE DEFUN DEFMACRO DEFGENERIC DEFMETHOD DEFVAR DEFPARAMETER ' +

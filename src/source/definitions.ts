@@ -33,7 +33,7 @@ export function* definedAt(forms: TopLevelForms, start: number): Generator<Outli
   for (const { form, depth } of top ? namedForms(top) : []) yield outlineEntry(form, depth);
 }
 
-/** Returns the entry for FORM, one of `namedForms`, that DEPTH forms contain. */
+/** Returns the entry for FORM, which `namedForms` has yielded with DEPTH. */
 export function outlineEntry(form: Form, depth: number): OutlineEntry {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const { start, end } = form;
@@ -43,8 +43,8 @@ export function outlineEntry(form: Form, depth: number): OutlineEntry {
   return { start, end, depth, ...written, list, documentation };
 }
 
-/** Returns the first list in REST, with up to two qualifiers before it; undefined if there is none. REST are
- *  the elements after a name. */
+/** Returns the first list in REST, with up to two qualifiers before it; undefined if there is none. REST are the
+ * elements after a name. */
 function listAfter(rest: Form[]): string | undefined {
   const at = rest.findIndex(({ kind, notation }) => kind === 'cons' || notation === '(');
   const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.oneLine);
@@ -109,7 +109,7 @@ export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): 
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 
-/** Returns the most likely of FOUND, which all fit the sought definition. If that has no operator, definitions are
+/** Returns the most likely of FOUND, which all fit the sought definition. If no OPERATOR is sought, definitions are
  * likelier than other forms, and a generic function is likelier than its methods. */
 export function likeliest(found: readonly NamingForm[], { operator }: SoughtDefinition): NamingForm[] {
   const defining = operator === undefined ? found.filter(isDefining) : [];
@@ -160,9 +160,9 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
   };
 }
 
-/** Returns the span of the only list that defines SYMBOL in the top-level form at START. If none or several
- *  do, returns the span of the whole form. Returns undefined when no form begins at START. In a standard definition,
- *  such as a DEFSTRUCT, only another definition counts, not an option with the name of a function. */
+/** Returns the span of the only list that defines SYMBOL in the top-level form at START. If none or several do, returns
+ * the span of the whole form. Returns undefined when no form begins at START. In a standard definition, such as a
+ * DEFSTRUCT, only another definition counts, not an option with the name of a function. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.formFrom(start);
   if (whole === undefined || definitionOf(whole)?.name === symbol) return whole;

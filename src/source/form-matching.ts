@@ -25,9 +25,9 @@ interface Entry {
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
-/** Returns the offset in NOW of the form at START in BEFORE. Compares operators and names. If several forms have the same
- * ones, also compares qualifiers and specializers, then texts, numbers of required parameters, and positions. Returns
- * undefined when no form or several forms match. */
+/** Returns the offset in NOW of the form at START in BEFORE. Compares operators and names. If several forms have the
+ * same operator and name, also compares qualifiers and specializers, then texts, numbers of required parameters, and
+ * positions. Returns undefined when no form or several forms match. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
@@ -49,7 +49,7 @@ export function formAgain(start: number, before: TopLevelForms, now: TopLevelFor
 
 /** Returns the offset in NOW of the form at START in BEFORE, by its position among similar forms. OLD_STARTS and
  * NEW_STARTS are the offsets of these similar forms in both texts. Counts only the similar forms between the nearest
- * unchanged forms around the form. Returns undefined when NOW has another number of these than BEFORE. */
+ * unchanged forms around the form. Returns undefined when their numbers in NOW and BEFORE differ. */
 export function formInOrder(
   start: number,
   before: TopLevelForms,

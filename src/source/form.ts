@@ -6,7 +6,8 @@ import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
 
-/** By prefix: the operator of the list that the reader makes of it, such as QUOTE for 'X; '' for a backquote. */
+/** Maps a prefix to the operator of the list that the reader makes of the prefix and the next form: QUOTE for 'X. The
+ * operator is '' for a backquote. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
@@ -16,7 +17,7 @@ const OPERATORS = new Map([
 /** Prefixes that do not change the form after them. */
 const TRANSPARENT = new Set(['#=', '::']);
 
-/** The kinds of tokens with which a form begins that has no prefix. */
+/** Kinds of the first token of a form without prefix. */
 const FIRST = new Set(['atom', '(', '#(']);
 
 /** Feature expressions nested deeper than this are not evaluated, because they could overflow the stack. */
@@ -29,9 +30,9 @@ export class Form {
   readonly #reading: FormReader;
   /** Number of the first token, which identifies the form within its text. */
   readonly firstToken: number;
-  /** How the text writes the form: the kind of its first token, such as '(', "'" or 'atom'. There are two
-   *  other values. 'operator' is the QUOTE or FUNCTION that a prefix abbreviates. 'unclosed' is a list
-   *  without its end in a reading under features. */
+  /** How the text writes the form: the kind of its first token, such as '(', "'" or 'atom'. There are two other values.
+   * 'operator' is the QUOTE or FUNCTION that a prefix abbreviates. 'unclosed' is a list without its end in a reading
+   * under features. */
   readonly notation: string;
   readonly start: number;
   readonly end: number;
@@ -62,9 +63,9 @@ export class Form {
     if (inner !== undefined) inner.parent = this;
   }
 
-  /** 'cons': a list with elements, also the (QUOTE X) of 'X. 'comma' and 'read-time' (#., evaluation at read
-   *  time): a prefix, with the form after it as `inner`. 'atom': anything else, also a reference such as
-   *  #1#, which is not followed. */
+  /** 'cons': a list with elements, also the (QUOTE X) of 'X. 'comma' and 'read-time' (#., evaluation at read time): a
+   * prefix, with the form after it as `inner`. 'atom': anything else, also a reference such as #1#, which is not
+   * followed. */
   get kind(): 'atom' | 'cons' | 'comma' | 'read-time' {
     if (this.notation === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
     if (OPERATORS.has(this.notation)) return 'cons';
@@ -73,8 +74,8 @@ export class Form {
     return 'atom';
   }
 
-  /** The name of a symbol or number, as `tokenName` of lexer.ts returns it. For #. it is the name of the form
-   *  after it. Undefined for lists and commas; '' for other forms. */
+  /** The name of a symbol or number, as `tokenName` of lexer.ts returns it. For #. it is the name of the form after it.
+   * Undefined for lists and commas; '' for other forms. */
   get name(): string | undefined {
     if (this.notation === 'atom') return this.#nameOfAtom();
     if (this.notation === 'operator') return OPERATORS.get(this.tokenKind);
@@ -84,8 +85,8 @@ export class Form {
     return this.notation !== '(' && this.kind === 'atom' ? '' : undefined;
   }
 
-  /** The name of a symbol or number without its package; '' for anything else, also after #. and for an
-   *  operator that a prefix abbreviates. */
+  /** The name of a symbol or number without its package; '' for anything else, also after #. and for an operator that a
+   * prefix abbreviates. */
   get symbolName(): string {
     return this.notation === 'atom' ? withoutPackage(this.#nameOfAtom()) : '';
   }
@@ -120,8 +121,8 @@ export class Form {
     return this.#reading.tree;
   }
 
-  /** The string that the form designates: the contents of a string, or the name of a symbol without its
-   *  package; undefined for other forms. */
+  /** The string that the form designates: the contents of a string, or the name of a symbol without its package;
+   * undefined for other forms. */
   get designatedString(): string | undefined {
     return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.symbolName || undefined;
   }
@@ -135,8 +136,7 @@ export class Form {
     return (this.#items === undefined && this.#reading.firstIn(this)) || this.elements[0];
   }
 
-  /** The elements of a list or vector, without a dotted tail. For a prefix, those of the list that it
-   *  abbreviates. */
+  /** The elements of a list or vector, without a dotted tail. For a prefix, those of the list that it abbreviates. */
   get elements(): readonly Form[] {
     return this.#read().elements;
   }
@@ -164,9 +164,9 @@ interface Prefix {
   featureStart: number | undefined;
 }
 
-/** Reads forms as the SBCL reader would under FEATURES. Without features, reads everything in the text: it
- *  includes forms that #+ excludes, reads dots as elements and unclosed lists as lists, and stores the
- *  prefixes of a form in its `prefixes`. */
+/** Reads forms as the SBCL reader would under FEATURES. Without features, reads everything in the text: it includes
+ * forms that #+ excludes, reads dots as elements and unclosed lists as lists, and stores the prefixes of a form in its
+ * `prefixes`. */
 export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;
@@ -177,8 +177,8 @@ export class FormReader {
     this.#features = features;
   }
 
-  /** Returns the top-level form at or after the token FROM; undefined at a `)` or the end of the text. A
-   *  malformed form extends to the end of the text. */
+  /** Returns the top-level form at or after the token FROM; undefined at a `)` or the end of the text. A malformed form
+   * extends to the end of the text. */
   form(from: number): Form | undefined {
     const form = this.#read(from);
     if (form !== undefined) return form;
@@ -188,8 +188,8 @@ export class FormReader {
     return new Form(this, 'unclosed', first, this.tree.count());
   }
 
-  /** Yields all top-level forms. A reading under features stops at a surplus `)`. It is a generator, so that
-   *  the memory of one form can be freed before the next is read. */
+  /** Yields all top-level forms. A reading under features stops at a surplus `)`. It is a generator, so that the memory
+   * of one form can be freed before the next is read. */
   *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);
@@ -244,9 +244,9 @@ export class FormReader {
     }, form);
   }
 
-  /** Skips feature expressions from the token FROM on, with the forms that they exclude. Returns the next
-   *  token, and the offset of the #+ or #- directly before it. Returns undefined when an expression or an
-   *  excluded form is missing. */
+  /** Skips feature expressions from the token FROM on, with the forms that they exclude. Returns the next token, and
+   * the offset of the #+ or #- directly before it. Returns undefined when an expression or an excluded form is
+   * missing. */
   #past(from: number): Prefix | undefined {
     let featureStart: number | undefined;
     for (let at = from; ; ) {
@@ -288,8 +288,8 @@ export class FormReader {
     return name === 'AND';
   }
 
-  /** Returns the number of the token after the excluded form at token FROM; undefined when there is none.
-   *  SBCL skips a radix or package prefix as a whole form. */
+  /** Returns the number of the token after the excluded form at token FROM; undefined when there is none. Like SBCL,
+   * counts a radix or package prefix as a form of its own. */
   #skipped(from: number): number | undefined {
     let at: number | undefined = from;
     for (let remaining = 1; remaining > 0 && at !== undefined; ) {

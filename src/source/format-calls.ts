@@ -2,8 +2,8 @@
 
 import { upperCase } from './lexer.ts';
 
-/** A directive ~/NAME/ at offset `start`. `written` is its NAME, at offset `at`, and `home` the package in
- *  which FORMAT looks it up. */
+/** A directive ~/NAME/ at offset `start`. `written` is its NAME, at offset `at`, and `home` the package in which FORMAT
+ * looks it up. */
 interface FormatCall {
   start: number;
   at: number;

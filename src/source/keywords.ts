@@ -1,13 +1,12 @@
-/** Finds the keywords that a rename of a symbol must rename too: keyword parameters, initargs, and keywords
- *  in calls. */
+/** Finds the keywords that a rename of a symbol must rename too: keyword parameters, initargs, and keywords in
+ * calls. */
 
 import { definedSymbol, isDefiner, methodListIndex } from './definition.ts';
 import type { Form } from './form.ts';
 import { atomsIn } from './mentioning.ts';
 
-/** The names, without packages, of functions, classes and structures that take the keyword of a renamed
- *  symbol. When X is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is
- *  renamed too. */
+/** The names, without packages, of functions, classes and structures that take the keyword of a renamed symbol. When X
+ * is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. */
 export interface KeywordTakers {
   functions: Set<string>;
   classes: Set<string>;
@@ -39,7 +38,8 @@ export function isParameter(part: Form): boolean {
   return sectionOf(part) === '&KEY';
 }
 
-/** By lambda list: for each element the last lambda list keyword before it, such as &KEY, or ''. */
+/** Maps a lambda list to an array that has, for each element, the last lambda list keyword before it, such as &KEY, or
+ * ''. */
 const sections = new WeakMap<Form, readonly string[]>();
 
 function sectionOf({ parent, index }: Form): string {

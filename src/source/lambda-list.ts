@@ -107,8 +107,8 @@ export function argumentOf(form: Form): Argument {
  * determined. */
 type FitResult = string | true | undefined;
 
-/** Checks whether ARGS fit LIST. `asWritten` says that nothing evaluates them, as in the call of a macro: there a list
- * never stands for a keyword. */
+/** Checks whether ARGS fit LIST. AS_WRITTEN is true when nothing evaluates ARGS, as in the call of a macro. Then a list
+ * cannot stand for a keyword. */
 export function checkFit(list: LambdaList, args: readonly Argument[], asWritten = false): FitResult {
   if (args.some(({ unknown }) => unknown)) return undefined;
   const positional = list.required + list.optional;
@@ -153,8 +153,8 @@ function counted(count: number): string {
   return `${count} ${count === 1 ? 'argument' : 'arguments'}`;
 }
 
-/** Returns the reason why METHOD, the lambda list of a method, is not congruent with LIST of its generic
- *  function. Returns undefined when it is. */
+/** Returns the reason why METHOD, the lambda list of a method, is not congruent with LIST of its generic function.
+ * Returns undefined when it is. */
 export function disagreement(list: LambdaList, method: LambdaList): string | undefined {
   if (method.required !== list.required)
     return `${method.required} required parameters, the generic function has ${list.required}`;

@@ -1,7 +1,7 @@
 /** Splits Lisp source text into the tokens of SBCL's standard readtable. */
 
-/** A token. `kind` is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a
- *  dispatch macro. It is '::' for the prefix in `package::(form)`. `start` and `end` are UTF-16 indices. */
+/** A token. `kind` is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a dispatch
+ * macro. It is '::' for the prefix in `package::(form)`. `start` and `end` are UTF-16 indices. */
 export interface Token {
   kind: string;
   start: number;
@@ -26,7 +26,7 @@ const PREFIXES = new Map([
 ]);
 const DELIMITERS = '\t\n\f\r "\'(),;`';
 const [BACKSLASH, BAR] = ['\\', '|'].map((char) => char.charCodeAt(0));
-/** By ASCII code: whether the character ends a symbol. */
+/** Indexed by ASCII code: true when the character ends a symbol. */
 const ENDS_SYMBOL = Array.from({ length: 128 }, (_, code) => DELIMITERS.includes(String.fromCharCode(code)));
 // A byte order mark is white space.
 const BLANKS = /(?:^\ufeff)?[\t\n\f\r ]*/y;
@@ -71,7 +71,7 @@ function dispatchToken(source: string, start: number): Token {
   if (char === '\\') return { kind: 'atom', start, end: endOfSymbol(source, at) };
   if (char === ':' || char === '*') return { kind: 'atom', start, end: endOfSymbol(source, at + 1) };
   if (/[brox]/.test(char)) {
-    // SBCL lets white space, or a form whose value is the number, follow such a prefix. Then the prefix is a
+    // After such a prefix, SBCL also accepts white space, or a form whose value is the number. Then the prefix is a
     // token of its own.
     const end = endOfSymbol(source, at + 1);
     const apart = end === at + 1 || source.charAt(at + 1) === '#';
@@ -91,15 +91,14 @@ function skipBlank(source: string, from: number): number {
   }
 }
 
-/** Returns the index after the white space at FROM of SOURCE. The #! line of a script counts as white
- *  space. */
+/** Returns the index after the white space at FROM of SOURCE. The #! line of a script counts as white space. */
 function endOfBlank(source: string, from: number): number {
   const shebang = from === 0 && source.startsWith('#!');
   return endOfRun(BLANKS, source, shebang ? endOfLine(source, 0) : from);
 }
 
-/** Returns the end of the comment at index AT of SOURCE, before its line break; undefined when no comment
- *  begins there. */
+/** Returns the end of the comment at index AT of SOURCE, before its line break; undefined when no comment begins
+ * there. */
 function endOfComment(source: string, at: number): number | undefined {
   const char = source.charAt(at);
   if (char === ';') return endOfLine(source, at);
@@ -155,9 +154,8 @@ function endOfSymbol(source: string, start: number): number {
   }
 }
 
-/** Returns the name of the token WRITTEN, of KIND. For a symbol or number it is the name that the reader
- *  interns, after the package and PACKAGE_MARKER. For a dispatch macro it is the number. Other tokens have
- *  the name ''. */
+/** Returns the name of the token WRITTEN, of KIND. For a symbol or number it is the name that the reader interns, after
+ * the package and PACKAGE_MARKER. For a dispatch macro it is the number. Other tokens have the name ''. */
 export function tokenName(kind: string, written: string): string {
   if (kind.startsWith('#')) return /^#(\d*)/.exec(written)?.[1] ?? '';
   if (kind !== 'atom' || written.startsWith('"')) return '';
@@ -185,8 +183,8 @@ function symbolName(written: string): string {
   return name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + PACKAGE_MARKER);
 }
 
-/** Returns NAME as SBCL's reader interns it: normalized (NFKC) and in upper case. Skips the slow
- *  normalization for ASCII names, which it would not change. */
+/** Returns NAME as SBCL's reader interns it: normalized (NFKC) and in upper case. Skips the slow normalization for
+ * ASCII names, which it would not change. */
 export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   const normal = name.normalize('NFKC');

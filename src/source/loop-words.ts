@@ -22,7 +22,7 @@ const BEFORE_FORMS = new Set(
   ).split(' '),
 );
 
-/** By word of LOOP: whether a later AND joins variables, as in (for x in a and y in b), or clauses. */
+/** Maps a word of LOOP to the parts that a later AND joins: variables, as in (for x in a and y in b), or clauses. */
 const JOINED = new Map(
   ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
     word,

@@ -21,9 +21,10 @@ export interface Reason {
   why: Obstacle | Mentioned;
   /** The argument or keyword that the reason refers to. */
   what?: string | undefined;
-  /** The function in new, if the call could be rewritten after another definition of this function was loaded. */
+  /** The name of the function whose new definition must be loaded before the call can be rewritten; absent when loading
+   * would not help. */
   loading?: string;
-  /** The number of arguments before the keywords, and the number that the function in new requires. */
+  /** The number of arguments before the keywords, and the number that this function requires. */
   counts?: { given: number; required: number };
 }
 
@@ -74,7 +75,7 @@ export class NewArguments {
     this.#callee = callee;
   }
 
-  /** Adds the keyword FORM, which is argument NTH of new. */
+  /** Adds the keyword FORM, which is argument NTH (0-based) of the new call in the pattern. */
   addKeyword(form: Form, nth: number): void {
     if (this.#keyword === undefined && this.#isKey(form, nth)) this.#keyword = form.text;
     else {
@@ -83,7 +84,7 @@ export class NewArguments {
     }
   }
 
-  /** Adds ARGUMENT. Throws an Unfit when one before it was left out. */
+  /** Adds ARGUMENT. Throws an Unfit when a parameter before it was left out. */
   add(argument: Argument): void {
     this.#endsInKeyword = false;
     // ARGUMENT would move into the place of the omitted one.
@@ -100,7 +101,7 @@ export class NewArguments {
    * If FORMS is empty, a keyword before PARAMETER is left out too. */
   addRest(parameter: string, forms: readonly Form[], textOf: (form: Form) => string): void {
     if (forms.length === 0 && this.#keyword !== undefined) {
-      // Without the lambda list the keyword can be an argument of its own.
+      // If the lambda list is unknown, the keyword may be a positional argument.
       if (this.#callee.list === undefined) throw perhapsLacking(parameter, this.#callee.name);
       this.#keyword = undefined;
     }
@@ -116,7 +117,7 @@ export class NewArguments {
   omit(parameter: string): void {
     const { name, list, same } = this.#callee;
     if (this.#keyword !== undefined) {
-      // Without the lambda list this can be two positional arguments.
+      // If the lambda list is unknown, the keyword and PARAMETER may be two positional arguments.
       if (list === undefined && !same) throw perhapsLacking(parameter, name);
       this.#keyword = undefined;
       return;
@@ -129,7 +130,7 @@ export class NewArguments {
     this.#omitted ??= parameter;
   }
 
-  /** Returns all arguments. Throws an Unfit when the function requires more. */
+  /** Returns all arguments. Throws an Unfit when the function requires more arguments. */
   all(): readonly Argument[] {
     const { name, list } = this.#callee;
     if (this.#omitted !== undefined && list === undefined) throw perhapsLacking(this.#omitted, name);

@@ -7,13 +7,12 @@ import { isPackageDefinition, OWN_OPTIONS } from './packages.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
-/** Where a text names a package. definition: in the definition of another package, which uses it or imports
- *  from it. current: in IN-PACKAGE. prefix: before a symbol. name: anywhere else, as in (find-package
- *  :name). */
+/** Where a text names a package. definition: in the definition of another package, which uses it or imports from it.
+ * current: in IN-PACKAGE. prefix: before a symbol. name: anywhere else, as in (find-package :name). */
 export type PackageRole = 'definition' | 'current' | 'prefix' | 'name';
 
-/** Returns the places in SOURCE, read under FEATURES, that name the package with these NAMES, except in its
- *  own definition. */
+/** Returns the places in SOURCE, read under FEATURES, that name the package with these NAMES, except in its own
+ * definition. */
 export function packageNamedIn(
   source: SourceText,
   features: Features,

@@ -4,8 +4,7 @@ import { type Form, FormReader, formsWithin } from './form.ts';
 import { topLevelFormsIn } from './top-level.ts';
 import { treeOf } from './tree.ts';
 
-/** A symbol to rename from `from` to `to`, and the proper names of the packages that contain and export
- *  it. */
+/** A symbol to rename from `from` to `to`, and the proper names of the packages that contain and export it. */
 export interface Renaming {
   from: string;
   to: string;
@@ -31,8 +30,8 @@ export class Packages {
   readonly #local = new Map<string, string>();
   readonly #unloaded = new Map<string, UnloadedPackage>();
 
-  /** NAMES has pairs: a name or nickname of a package, and its proper name. LOCAL has triples: a package, a
-   *  local nickname in it, and the package with that nickname. */
+  /** NAMES has pairs: a name or nickname of a package, and its proper name. LOCAL has triples: a package, a local
+   * nickname in it, and the package with that nickname. */
   constructor(names: readonly [string, string][], local: readonly [string, string, string][]) {
     this.#names = new Map(names);
     for (const [within, nickname, actual] of local) this.#local.set(`${within}\0${nickname}`, actual);
@@ -60,8 +59,8 @@ export class Packages {
     }
   }
 
-  /** Returns true when a package contains the symbol that RENAMING renames; undefined if this is unknown. NAME means the
-   * package in code of the package WITHIN, where it can be a local nickname. */
+  /** Returns true when a package contains the symbol that RENAMING renames; undefined if this is unknown. NAME means
+   * the package in code of the package WITHIN, where it can be a local nickname. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
@@ -105,7 +104,7 @@ function isRest(list: Form): boolean {
   return list.parent?.elements[list.index - 1]?.notation === '.';
 }
 
-/** By list: true for a package definition and the lists inside one. */
+/** Maps a list to true when it is a package definition or inside of one. */
 const definitions = new WeakMap<Form, boolean>();
 
 function isInDefinition({ parent }: Form): boolean {

@@ -3,22 +3,22 @@
 import { formsWithin, readForm } from './form.ts';
 import type { TopLevelDefinition } from './top-level.ts';
 
-/** A list around the offset AT of `partAt`. `operator` is its first symbol, `last` its last symbol before AT,
- *  and `symbolBefore` the last symbol before this list in the list around it. */
+/** A list around the offset AT of `partAt`. `operator` is its first symbol, `last` its last symbol before AT, and
+ * `symbolBefore` the last symbol before this list in the list around it. */
 interface Around {
   operator: string;
   last: string;
   symbolBefore: string;
 }
 
-/** By slot option: the name for the part that is the option's value. */
+/** Maps a slot option to the name of the part that is the option's value. */
 const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
   ['INITFORM', 'slot initform'],
   ['TYPE', 'slot type'],
 ]);
 
-/** By operator of a definition: a function that returns the name of the part. Its arguments are the lists
- *  around the offset, the outermost first, and the last symbol before the offset. */
+/** Maps the operator of a definition to a function that returns the name of the part at an offset. Its arguments are
+ * the lists around the offset, the outermost first, and the last symbol before the offset. */
 const PARTS: ReadonlyMap<string, (lists: readonly Around[], symbolBefore: string) => string | undefined> =
   new Map([
     ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),

@@ -2,8 +2,7 @@
 
 import { lowerCase, upperCase } from './lexer.ts';
 
-/** Matches a character of a symbol's name. A period is left out, because after a word it usually ends a
- *  sentence. */
+/** Matches a character of a symbol's name. A period is left out, because after a word it usually ends a sentence. */
 const NAME_CHARACTER = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose, by UTF-16 indices. */
@@ -12,8 +11,8 @@ interface ProseMention {
   end: number;
 }
 
-/** Returns the mentions of the symbol NAME from START to END of TEXT. A name of letters counts only in upper
- *  case, or after a package prefix, a quote or a parenthesis. */
+/** Returns the mentions of the symbol NAME from START to END of TEXT. A name of letters counts only in upper case, or
+ * after a package prefix, a quote or a parenthesis. */
 export function proseMentions(text: string, name: string, start = 0, end = text.length): ProseMention[] {
   if (end - start < name.length) return [];
   const pattern = patternOf(name);

@@ -3,8 +3,7 @@
 import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
-/** The parts of a name: its package `home` ('' for none), and its `symbol`. `setf` is true for a setf
- *  function. */
+/** The parts of a name: its package `home` ('' for none), and its `symbol`. `setf` is true for a setf function. */
 interface QualifiedName {
   home: string;
   symbol: string;
@@ -48,14 +47,12 @@ export function codeName(name: string): string {
   return setf ? `(setf ${written})` : written;
 }
 
-/** Returns the name without its package, in vertical bars where the reader would otherwise intern another
- *  symbol. */
+/** Returns the name without its package, in vertical bars where the reader would otherwise intern another symbol. */
 export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 'setf'>): string {
   return setf ? `(setf ${inBars(symbol)})` : inBars(symbol);
 }
 
-/** Returns the token name NAME (see PACKAGE_MARKER) as `PACKAGE::NAME`. HOME is the package for an
- *  unqualified name. */
+/** Returns the token name NAME (see PACKAGE_MARKER) as `PACKAGE::NAME`. HOME is the package for an unqualified name. */
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;

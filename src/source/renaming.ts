@@ -17,7 +17,7 @@ export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
   packageAt: (index: number) => string;
-  /** By symbol name: the functions, classes and structures that take the keyword of that name. */
+  /** Maps a symbol name to the functions, classes and structures that take the keyword of that name. */
   takers: ReadonlyMap<string, KeywordTakers>;
   /** Whether to rename the keyword of a parameter together with the parameter. */
   keywords: boolean;
@@ -30,13 +30,13 @@ export interface RenameEdit {
   end: number;
   text: string;
   from: string;
-  /** What the edit replaces: the symbol itself; a string, keyword or other symbol with its name ('name'); the
-   *  keyword of a parameter or slot; or a mention in a comment or string ('prose'). */
+  /** What the edit replaces: the symbol itself; a string, keyword or other symbol with its name ('name'); the keyword
+   * of a parameter or slot; or a mention in a comment or string ('prose'). */
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 
-/** A place that keeps the old name, and the reason. 'package definition': in a list within an option of a
- *  package definition, where the meaning of the name is unknown. */
+/** A place that keeps the old name, and the reason. 'package definition': in a list within an option of a package
+ * definition, where the meaning of the name is unknown. */
 interface KeptName {
   start: number;
   why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
@@ -54,9 +54,9 @@ export function scanFor(text: string, task: Task): Scan {
   return new Scanner(text, task).scan();
 }
 
-/** A place in code: the current package there, and whether the top-level form around it may contain a package
- * definition, and a lambda list with &KEY. These two are determined once for each top-level form, because this is
- * slow. */
+/** A place in code: the current package there, and two facts about the top-level form around it: whether the form may
+ * contain a package definition, and whether it may contain a lambda list with &KEY. The facts are determined once for
+ * each top-level form, because this is slow. */
 interface Context {
   current: string;
   mayDefinePackage: boolean;
@@ -132,8 +132,8 @@ class Scanner {
     this.#kept.push({ start, why });
   }
 
-  /** Handles the string PART. It can be a symbol with package prefix, contain a FORMAT directive ~/NAME/, or
-   *  mention a symbol in prose. */
+  /** Handles the string PART. It can be a symbol with package prefix, contain a FORMAT directive ~/NAME/, or mention a
+   * symbol in prose. */
   #string(part: Form, current: string): void {
     const inside = part.text.slice(1, -1);
     for (const renaming of this.#task.renamings) {
@@ -156,8 +156,8 @@ class Scanner {
     this.#prose(part.start + 1, part.end - 1, 'string');
   }
 
-  /** Handles the mentions of the symbols from START to END of the text, in a comment or a string. Skips
-   *  mentions within an edit. */
+  /** Handles the mentions of the symbols from START to END of the text, in a comment or a string. Skips mentions within
+   * an edit. */
   #prose(start: number, end: number, kind: 'comment' | 'string'): void {
     for (const { from, to } of this.#task.renamings) {
       // The edits from START to END are the last ones.
@@ -188,8 +188,8 @@ function apartFrom(spans: readonly Span[], others: readonly Span[]): Span[] {
   });
 }
 
-/** Returns the edit that renames PART, a symbol. If PART is a keyword parameter and KEEPS_KEYWORD is true,
- *  callers still give the old keyword. */
+/** Returns the edit that renames PART, a symbol. If PART is a keyword parameter and KEEPS_KEYWORD is true, callers
+ * still give the old keyword. */
 function symbolEdit(part: Form, renaming: Renaming, keepsKeyword: boolean): RenameEdit {
   const { start, end, text: token } = part;
   const { from } = renaming;
@@ -247,8 +247,8 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or
- *  as a slot with an initarg of that name. Calls of these definitions take a keyword of that name. */
+/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or as a slot
+ * with an initarg of that name. Calls of these definitions take a keyword of that name. */
 export function addTakersIn(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;

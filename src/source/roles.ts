@@ -48,13 +48,13 @@ interface Step {
   index: number;
 }
 
-/** A Role, or another kind of mention: the name that a form defines, the operator of a call, or a lexical
- *  variable where it is bound or declared. */
+/** A Role, or another kind of mention: the name that a form defines, the operator of a call, or a lexical variable
+ * where it is bound or declared. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
-/** Returns the places in SOURCE, read under FEATURES, that name the symbol SOUGHT. The `current` of SOUGHT is
- *  the package at the start of SOURCE. Leaves out its definitions, calls of a function of that name, and
- *  lexical variables of that name. */
+/** Returns the places in SOURCE, read under FEATURES, that name the symbol SOUGHT. The `current` of SOUGHT is the
+ * package at the start of SOURCE. Leaves out its definitions, calls of a function of that name, and lexical variables
+ * of that name. */
 export function namedIn(source: SourceText, features: Features, sought: SoughtName): NamedAs[] {
   if (!mayContain(source.text, [sought.name])) return [];
   return [...new TopLevelForms(source, features).mentioning([sought.name])].flatMap(({ form, current }) =>
@@ -77,8 +77,7 @@ function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   });
 }
 
-/** Returns the places in SOURCE, read under FEATURES, that make an instance of a class computed at run
- *  time. */
+/** Returns the places in SOURCE, read under FEATURES, that make an instance of a class computed at run time. */
 export function computedIn(
   source: SourceText,
   features: Features,
@@ -121,7 +120,7 @@ function stepsFrom(part: Form): Step[] {
   return steps;
 }
 
-/** By operator: the index of the argument that is the quoted name of a class. */
+/** Maps an operator to the index of the argument that is the quoted name of a class. */
 const CLASS_ARGUMENTS: ReadonlyMap<string, number> = new Map([
   ...MAKERS,
   ...['FIND-CLASS', 'ALLOCATE-INSTANCE'].map((operator) => [operator, 1] as const),
@@ -218,7 +217,7 @@ function follows(inner: Form, list: Form, words: readonly string[]): boolean {
 function isSpecializer(list: Step, method: Step | undefined): boolean {
   if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
   if (isFrom(0, method, 'DEFMETHOD')) return method.index === methodListIndex(method.list.elements);
-  // An option of DEFGENERIC.
+  // METHOD can also be an option (:method ...) of a DEFGENERIC.
   return (
     isKeyword(method.operator) &&
     isFrom(0, method, 'METHOD') &&
@@ -246,7 +245,7 @@ function quotedRole(outer: Step | undefined, quoted: Form): Place {
   return passed.some((each) => CLASS_ARGUMENTS.has(symbolNameOf(each.elements[1]))) ? 'instance' : 'data';
 }
 
-/** By operator that binds variables: the index of the list of variables or bindings. */
+/** Maps an operator that binds variables to the index of its list of variables or bindings. */
 const BINDERS: ReadonlyMap<string, number> = new Map([
   ...'LET LET* PROG PROG* LAMBDA DO DO* MULTIPLE-VALUE-BIND DESTRUCTURING-BIND WITH-SLOTS WITH-ACCESSORS'
     .split(' ')
@@ -271,7 +270,7 @@ function placeInCode(steps: readonly Step[]): Place {
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
 
-/** Returns true when the element of FORM around a symbol lists variables to bind, as bindings or as a lambda list. */
+/** Returns true when the element of FORM that contains a symbol is a list of bindings or a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
   const operator = withoutPackage(form.operator);

@@ -9,8 +9,8 @@ export interface Splice extends Span {
   text: string;
 }
 
-/** Returns the splice that inserts ADDED, without final line break, before the form at EXTENT of FORMS and
- *  the comment right above it. EOL is the line break of the text. */
+/** Returns the splice that inserts ADDED, without final line break, before the form at EXTENT of FORMS and the comment
+ * right above it. EOL is the line break of the text. */
 export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
   const { text } = forms.source;
   const at = commentedStart(forms, extent);
@@ -20,8 +20,8 @@ export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${indentation}` };
 }
 
-/** Returns the splice that inserts ADDED after the form at EXTENT and a comment on its line. EOL is the line
- *  break of TEXT. */
+/** Returns the splice that inserts ADDED after the form at EXTENT and a comment on its line. EOL is the line break of
+ * TEXT. */
 export function spliceAfter(text: string, { fullStart, end }: Extent, added: string, eol: string): Splice {
   const indentation = /^[ \t]*/.exec(text.slice(lineStartOf(text, fullStart), fullStart))?.[0] ?? '';
   const comment = /^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0] ?? '';
@@ -36,7 +36,7 @@ export function spliceOver(text: string, { start, end }: Extent, added: string, 
 }
 
 /** Returns the splice that removes the form at EXTENT from TEXT. If nothing else is on its lines, also removes the
- * white space above or below it, usually that with fewer line breaks. */
+ * white space above or below the form, usually on the side with fewer line breaks. */
 export function spliceOut(text: string, { fullStart, end }: Extent): Splice {
   const above = blankBefore(text, fullStart);
   const below = blankAfter(text, end);
@@ -56,8 +56,8 @@ export function spliceOut(text: string, { fullStart, end }: Extent): Splice {
   return breaksBelow < breaksAbove && !belongsToComment ? withBelow : withAbove;
 }
 
-/** Returns the start of the comment right above the form at EXTENT of FORMS, or before it on its line.
- *  Returns the `fullStart` of EXTENT when there is none. */
+/** Returns the start of the comment right above the form at EXTENT of FORMS, or before it on its line. Returns the
+ * `fullStart` of EXTENT when there is none. */
 export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const { text } = forms.source;
   let [below, start] = [extent.fullStart, extent.fullStart];
@@ -122,8 +122,8 @@ function innerBlankAfter(text: string, index: number): string {
   return index + blank.length === text.length ? '' : blank;
 }
 
-/** Returns TEXT with SPLICES applied, or the second of two overlapping splices. SPLICES must be sorted by
- *  start. Insertions at the same index keep their order. */
+/** Returns TEXT with SPLICES applied, or the second of two overlapping splices. SPLICES must be sorted by start.
+ * Insertions at the same index keep their order. */
 export function applySplices(text: string, splices: readonly Splice[]): string | Splice {
   let [result, at] = ['', 0];
   for (const splice of splices) {

@@ -19,9 +19,9 @@ export interface FileSummary {
   /** The packages that IN-PACKAGE forms make current. */
   packages: string[];
   definitions: SummedDefinition[];
-  /** By operator: the number of forms that name something but are not definitions, such as tests of FiveAM. */
+  /** Maps an operator to the number of its forms that name something without defining it, such as tests of FiveAM. */
   others: Map<string, number>;
-  /** By package that the file defines: the exported names. */
+  /** Maps a package that the file defines to the names that it exports. */
   exports: Map<string, string[]>;
   /** Names that the file writes as operators, after a quote, or with asterisks or plus signs around them. */
   uses: Set<string>;

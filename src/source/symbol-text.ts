@@ -2,8 +2,8 @@
 
 import { lowerCase, nextToken, tokenName, upperCase, withoutPackage } from './lexer.ts';
 
-/** A parsed symbol. `prefix` is its package prefix: '' for a keyword, '#' for an uninterned symbol, undefined
- *  for none. `base` is the index of the name after the prefix. */
+/** A parsed symbol. `prefix` is its package prefix: '' for a keyword, '#' for an uninterned symbol, undefined for none.
+ * `base` is the index of the name after the prefix. */
 export interface Written {
   prefix?: string;
   base: number;

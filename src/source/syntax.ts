@@ -5,7 +5,7 @@ import { methodListIndex } from './definition.ts';
 import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
-/** Lists that are not evaluated as forms, each with the evaluated forms in it. */
+/** Maps each list that is not evaluated as a form to the evaluated forms in it. */
 type Parts = Map<Form, readonly Form[]>;
 
 /** A function that takes the elements of a form and returns those lists among them that are not evaluated (see
@@ -26,7 +26,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   );
 }
 
-/** By operator: the function that finds the lists that are not evaluated. */
+/** Maps an operator to the function that finds the lists in its forms that are not evaluated. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(afterFirst))),
   ...each('DO DO*', at(1, eachOf(afterFirst)), at(2, elementsOf)),
@@ -56,7 +56,8 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', loopPatterns),
 ]);
 
-/** Returns an entry for each of OPERATORS, names separated by spaces. Its value combines all SYNTAXES. */
+/** Returns an entry of SYNTAX for each of OPERATORS, names separated by spaces. The value of each entry combines all
+ * SYNTAXES. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);
@@ -91,8 +92,8 @@ function eachOf(formsIn: FormsIn): FormsIn {
   return (list) => elementsOf(list).flatMap(formsIn);
 }
 
-/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list: the
- *  parameter defaults and the body. */
+/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list: the parameter
+ * defaults and the body. */
 function inFunction(definition: Form): Form[] {
   const [, list, ...body] = elementsOf(definition);
   return [...defaultsIn(list), ...body];
@@ -116,8 +117,8 @@ function defaultsIn(list: Form | undefined): Form[] {
   return defaults;
 }
 
-/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and
- *  defaults. It is the first list among ELEMENTS from index FIRST on. */
+/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and defaults. It is
+ * the first list among ELEMENTS from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements[methodListIndex(elements, first)];
   if (list?.kind !== 'cons') return new Map();
@@ -166,8 +167,7 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** Operators of places that contain places, as in (setf (values a b) ...), with the choice of these
- *  arguments. */
+/** Operators of places that contain places, as in (setf (values a b) ...), with the choice of these arguments. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],

@@ -9,9 +9,9 @@ export function systemsIn(forms: TopLevelForms): string[] {
   return definedSystems(forms).map(({ name }) => name);
 }
 
-/** Returns the names of the systems in FORMS, the forms of an .asd file, that contain the file at PATH. PATH
- *  is relative to the folder of the .asd file, and has slashes. For a package-inferred system, returns the
- *  name of the system of this file alone. */
+/** Returns the names of the systems in FORMS, the forms of an .asd file, that contain the file at PATH. PATH is
+ * relative to the folder of the .asd file, with slashes as separators. For a package-inferred system, returns the name
+ * of the system that consists of this file alone. */
 export function systemsWith(forms: TopLevelForms, path: string): string[] {
   return definedSystems(forms).flatMap(({ name, form }) => {
     const folder = folderOf(form, '');
@@ -28,13 +28,12 @@ export function systemsWith(forms: TopLevelForms, path: string): string[] {
 export interface DefinedSystem {
   name: string;
   dependsOn: string[];
-  /** The paths of its files in text order, relative to the folder of the .asd file. A path can lack its
-   *  type. */
+  /** The paths of its files in text order, relative to the folder of the .asd file. A path can lack its type. */
   files: string[];
 }
 
-/** Returns the systems that FORMS, the forms of an .asd file, define with literal names, without files of
- *  computed paths. */
+/** Returns the systems that FORMS, the forms of an .asd file, define with literal names. Leaves out files whose paths
+ * are computed. */
 export function describedSystems(forms: TopLevelForms): DefinedSystem[] {
   return definedSystems(forms).map(({ name, form }) => ({
     name,
@@ -61,8 +60,8 @@ function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
     });
 }
 
-/** Returns the paths of the components in FORM, a system or module with files in FOLDER. A path can lack its
- *  type. Leaves out computed paths. */
+/** Returns the paths of the components in FORM, a system or module with files in FOLDER. A path can lack its type.
+ * Leaves out computed paths. */
 function filesIn(form: Form, folder: string): string[] {
   return elementsOf(optionOf(form, 'COMPONENTS')).flatMap((component) => {
     const name = componentName(elementsOf(component)[1]);
@@ -89,8 +88,7 @@ function optionOf(component: Form, name: string): Form | undefined {
   return at === -1 ? undefined : parts[at + 1];
 }
 
-/** Returns the name of the system or component that FORM, a string or symbol, designates; undefined for
- *  other forms. */
+/** Returns the name of the system or component that FORM, a string or symbol, designates; undefined for other forms. */
 function componentName(form: Form | undefined): string | undefined {
   return form?.isString ? form.designatedString : form?.designatedString?.toLowerCase();
 }

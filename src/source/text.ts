@@ -23,7 +23,8 @@ export class SourceText {
   /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;
 
-  /** TEXT keeps its byte order mark, as in SBCL. ENCODING is that of FILE. */
+  /** TEXT must include the byte order mark of the file, because SBCL counts it in positions. ENCODING is the encoding
+   * of FILE. */
   constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8', file?: string) {
     this.text = text;
     this.file = file;
@@ -32,8 +33,7 @@ export class SourceText {
     this.#octets = singleOctets ? this.#starts : lineOctets(text, this.#starts);
   }
 
-  /** Returns the index of the first character that begins at or after OCTET. SBCL 2.2.9 reports positions in
-   *  octets. */
+  /** Returns the index of the first character that begins at or after OCTET. SBCL 2.2.9 reports positions in octets. */
   indexOfOctet(octet: number): number {
     const line = lastUpTo(this.#octets, octet);
     let index = this.#starts[line] ?? 0;
@@ -102,8 +102,7 @@ function lineOctets(text: string, starts: readonly number[]): number[] {
   });
 }
 
-/** Returns the index of the last number in SORTED that is at most LIMIT. SORTED is ascending and begins with
- *  0. */
+/** Returns the index of the last number in SORTED that is at most LIMIT. SORTED is ascending and begins with 0. */
 export function lastUpTo(sorted: readonly number[], limit: number): number {
   let low = 0;
   for (let high = sorted.length; high - low > 1; ) {

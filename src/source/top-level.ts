@@ -13,8 +13,8 @@ export interface Extent {
   fullStart: number;
 }
 
-/** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns
- *  them. A setf function is `(SETF NAME)`. `home` is the current package at the form. */
+/** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns them. A setf
+ * function is `(SETF NAME)`. `home` is the current package at the form. */
 export interface TopLevelDefinition {
   start: number;
   operator: string;
@@ -41,8 +41,8 @@ export class TopLevelForms {
   #at = 0;
   #done = false;
   readonly #read: Extent[] = [];
-  /** `names` are the packages that IN-PACKAGE forms make current, each from the index in `ends` on, which is the end of
-   * its form. The first entry is for the start of the text: ASDF's package in .asd files, else unknown. */
+  /** An entry for each IN-PACKAGE form: the index of its end in `ends`, and in `names` the package that is current from
+   * there on. The first entry is for the start of the text: ASDF-USER in .asd files, else undefined. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
 
   constructor(source: SourceText, features: Features) {
@@ -84,7 +84,7 @@ export class TopLevelForms {
   }
 
   /** Yields the forms that may contain one of SYMBOLS, each with its extent and the package that `packageAt`
-   *  returns. */
+   * returns. */
   *mentioning(
     symbols: readonly string[],
   ): Generator<{ form: Form; place: Extent; current: string | undefined }, void> {
@@ -142,8 +142,8 @@ export class TopLevelForms {
     return this.packageAt(index) ?? USUAL_PACKAGE;
   }
 
-  /** Returns the current package at INDEX. Before the first IN-PACKAGE form, it is ASDF-USER in an .asd file,
-   *  else undefined. */
+  /** Returns the current package at INDEX. Before the first IN-PACKAGE form, it is ASDF-USER in an .asd file, else
+   * undefined. */
   packageAt(index: number): string | undefined {
     while ((this.#read.at(-1)?.start ?? -1) < index && this.nthExtent(this.#read.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];

@@ -9,15 +9,15 @@ export interface Span {
   end: number;
 }
 
-/** The tokens of a text by number, in text order; see Token. Reads the text only as far as a caller needs.
- *  The kind is 'end' past the last token, and where the text is unreadable. */
+/** The tokens of a text by number, in text order; see Token. Reads the text only as far as a caller needs. The kind is
+ * 'end' past the last token, and where the text is unreadable. */
 export class Tree {
   readonly text: string;
   // Objects, or arrays of JavaScript numbers, would take several times the memory.
   readonly #kinds = new Numbers();
   readonly #starts = new Numbers();
   readonly #ends = new Numbers();
-  /** By number of an opening parenthesis: the token after the closing one. Otherwise 0. */
+  /** Indexed by token number: for an opening parenthesis, the number of the token after the closing one; else 0. */
   readonly #tokensAfterLists = new Numbers();
   /** Numbers of the opening tokens whose closing token was not read yet. */
   readonly #open: number[] = [];
@@ -83,8 +83,7 @@ export class Tree {
     return tokenName(this.kind(number), this.text.slice(this.start(number), this.end(number)));
   }
 
-  /** Returns the number of the token after the list that token NUMBER opens; undefined if the list is not
-   *  closed. */
+  /** Returns the number of the token after the list that token NUMBER opens; undefined if the list is not closed. */
   tokenAfterList(number: number): number | undefined {
     while (this.kind(number) !== 'end' && !this.#tokensAfterLists.at(number) && this.read(1));
     return this.#tokensAfterLists.at(number) || undefined;
@@ -102,8 +101,7 @@ export class Tree {
     return this.#at < this.text.length ? this.#at : undefined;
   }
 
-  /** Returns the text of the tokens from FROM up to, not including, TOKEN_AFTER on one line, without
-   *  comments. */
+  /** Returns the text of the tokens from FROM up to, not including, TOKEN_AFTER on one line, without comments. */
   oneLine(from: number, tokenAfter: number): string {
     let line = '';
     for (let number = from; number < tokenAfter; number++) {

@@ -39,16 +39,16 @@ export function isSoughtName(form: Form | undefined, sought: SoughtName): boolea
   return nameOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
 }
 
-/** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a
- *  quoted form. */
+/** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a quoted
+ * form. */
 interface PendingList {
   list: Form;
   depth: number;
   data: boolean;
 }
 
-/** Returns the offsets of the uses of SOUGHT in FORM, in ascending order. Returns uses in backquotes only
- *  when there are no others, because they can be expansions of a local macro. */
+/** Returns the offsets of the uses of SOUGHT in FORM, in ascending order. Returns uses in backquotes only when there
+ * are no others, because they can be expansions of a local macro. */
 export function usesIn(form: Form, sought: SoughtName): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
   const pending: PendingList[] = [{ list: form, depth: 0, data: false }];
@@ -95,8 +95,8 @@ function namesUsed(list: Form, sought: SoughtName): boolean {
   return (operator === 'QUOTE' || operator === 'FUNCTION') && isSoughtName(elementsOf(list)[1], sought);
 }
 
-/** The position of one use of a name. `starts` are its possible offsets. They are empty when the use comes
- *  from a macro expansion, so that the text does not contain it. */
+/** The position of one use of a name. `starts` are its possible offsets. They are empty when the use comes from a macro
+ * expansion, so that the text does not contain it. */
 export interface UsePosition {
   starts: readonly number[];
   /** True when every one of `starts` is a use; false when only some are, and it is unknown which. */
@@ -126,8 +126,8 @@ export function usePositionsIn(
     const list = lists.get(start);
     if (list === undefined || useIn(list, sought, list === form) !== undefined)
       return { starts: [start], sure: true };
-    // When a macro call only copies code, SBCL records a use in this code at the macro call. The use is deeper in that
-    // list. Its position is certain if the list has only one use.
+    // LIST can be a call of a macro that copies code into its expansion. SBCL records a use in such code at LIST, but
+    // the use is inside of LIST. Its position is certain if LIST contains only one use.
     const [only = start, ...more] = usesIn(list, sought).filter((each) => !exact.has(each));
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
@@ -138,8 +138,7 @@ export function usePositionsIn(
   return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
 }
 
-/** Returns the lists in FORM that begin at STARTS, by start. Of several at one index, returns the
- *  outermost. */
+/** Returns the lists in FORM that begin at STARTS, by start. Of several at one index, returns the outermost. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
   for (const list of formsWithin(form))
@@ -147,8 +146,8 @@ function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, F
   return found;
 }
 
-/** A mention of a name. `index` is the index of the name, or of the `(` or #' directly before it. `called` is
- *  true after one of these, unless the form is quoted. */
+/** A mention of a name. `index` is the index of the name, or of the `(` or #' directly before it. `called` is true when
+ * `(` or #' is directly before the name, unless the form is quoted. */
 export interface NameMention {
   index: number;
   called: boolean;
@@ -201,8 +200,8 @@ function isAccessorOption(part: Form): boolean {
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 
-/** Returns the element before a form in its list; undefined for the first element, and after a prefix such as
- *  a quote. */
+/** Returns the element before a form in its list; undefined for the first element, and after a prefix such as a
+ * quote. */
 function elementBefore({ parent, index }: Form): Form | undefined {
   return parent?.inner === undefined ? parent?.elements[index - 1] : undefined;
 }

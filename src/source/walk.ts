@@ -14,9 +14,9 @@ interface Visitor {
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
-/** Walks the top-level forms of SOURCE under FEATURES that contain one of WORDS, names without packages.
- *  VISITOR_FOR takes such a form, its package (undefined if unknown), and the token numbers of the forms
- *  walked so far. It returns the callbacks. The walk skips forms in this set. */
+/** Walks the top-level forms of SOURCE under FEATURES that contain one of WORDS, names without packages. VISITOR_FOR
+ * takes such a form, its package (undefined if unknown), and the set of the first tokens of the forms walked so far. It
+ * returns the callbacks. The walk skips the forms in the set, to which the callbacks may add further ones. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,

@@ -21,7 +21,7 @@ interface Question {
   lines: string[];
 }
 
-/** A session that is watched. `calls` contains the names of the tools whose calls are running, by the id of the call. */
+/** A session that is watched. `calls` maps the ids of the running calls to the names of their tools. */
 interface WatchedSession {
   name: string;
   connection: Connection;

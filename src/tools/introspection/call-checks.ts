@@ -9,7 +9,8 @@ import type { Places } from '../places.ts';
 import { holderAt, outsideUser } from './outside.ts';
 import { compareSites, groupByForm, usedOf } from './sites.ts';
 
-/** A call, or a place that may be one. `at` is its place, `text` the line there, `why` a remark. */
+/** A call, or a use that may be a call. `at` is its place, `text` the source line there, `why` the reason why it is
+ * listed. */
 export interface CheckedCall {
   caller?: string;
   at: string;
@@ -22,10 +23,12 @@ export interface CheckedCalls {
   calls: number;
   /** The calls, when there is no lambda list to check them against. */
   unchecked: CheckedCall[];
+  /** The calls that do not fit the lambda list. */
   unfit: CheckedCall[];
+  /** The uses that cannot be checked. */
   unknown: CheckedCall[];
-  /** Calls in the searched files that SBCL's cross references lack; if there is a lambda list, only those that do not
-   * fit it. */
+  /** Calls in the searched files that SBCL's cross references lack. If there is a lambda list, only the calls that do
+   * not fit it. */
   perhaps: CheckedCall[];
 }
 
@@ -47,12 +50,11 @@ export function checkedCalls(
   return new Checks(found, list, places).check(found, elsewhere);
 }
 
-/** The mentions of the function in a file. The key is an index: the start of a mention and, for the same mention, also
- * the index of the function's name. Several mentions in a SETF form can have the same index. */
+/** Maps indices of a file to the mentions of the function there. A mention is under the index of its start, and also
+ * under the index of the function's name. Several mentions in a SETF form can have the same index. */
 type Mentions = ReadonlyMap<number, readonly CallMention[]>;
 
-/** Returns each mention in MENTIONS once. A mention can be under two keys: the index of its start, and the index of the
- * function's name. */
+/** Returns each mention in MENTIONS once, although it can be under two indices. */
 function distinctMentions(mentions: Mentions): CallMention[] {
   return [...new Set([...mentions.values()].flat())];
 }
@@ -83,7 +85,8 @@ class Checks {
     this.#packages = found.packages ?? {};
   }
 
-  /** Checks the calls that SBCL has recorded, and then the unrecorded calls in the files of those and in FILES. */
+  /** Checks the calls that SBCL has recorded, and then the unrecorded calls in FILES and in the files with recorded
+   * calls. */
   check(
     { rows = [], outside: forms = [], unrecorded }: WhoCallsData,
     { files, naming }: Elsewhere,
@@ -126,8 +129,8 @@ class Checks {
         if (!this.#checked.has(mention)) yield [file, mention];
   }
 
-  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places are wrong.
-   * Then `check` later looks at all mentions in the file. */
+  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places are wrong,
+   * so `check` later treats the mentions in the file as unrecorded. */
   #recordedUses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentionsIn(file);
@@ -162,8 +165,8 @@ class Checks {
     this.#unknown({ caller, ...this.#places.site(place) }, 'in code that was inlined from another function');
   }
 
-  /** Checks the calls that SBCL does not record. Of the calls of an inlined function in a form, it records only the
-   * first. */
+  /** Checks the further calls of an inlined function in a form with a recorded call. SBCL records only the first call
+   * of an inlined function in a form. */
   #furtherCalls(): void {
     for (const [file, mention] of this.#uncheckedMentions()) {
       const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
@@ -216,8 +219,8 @@ class Checks {
       this.#unknown({ caller, ...this.#places.siteAt(file, index) }, 'in an expansion');
   }
 
-  /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is set when SBCL recorded fewer uses than there are candidates,
-   * so that MENTION is only perhaps a recorded use. */
+  /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is set when SBCL recorded fewer uses than the form has
+   * candidates, so that MENTION may not be a recorded use. */
   #check(caller: string, file: string, mention: CallMention, candidateCount?: number): void {
     const { top, start, args, how } = mention;
     this.#checked.add(mention);
@@ -274,8 +277,8 @@ class Checks {
   }
 }
 
-/** Groups ROWS by caller, and sorts the rows of each caller by place. SBCL has them in another order when one call is
- * inlined into another. */
+/** Groups ROWS by caller, and sorts the rows of each caller by place. SBCL returns them in another order when the code
+ * of one call is inlined into another. */
 function sortBySite(rows: CheckedCall[]): void {
   const firsts = new Map<string | undefined, number>();
   for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);

@@ -14,7 +14,7 @@ const NUMBER =
   /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
 const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
 
-/** Parses TEXT, the argument with NUMBER, which counts from 1. Throws a CallError when the argument would have to be
+/** Parses TEXT, the argument at position NUMBER (1-based). Throws a CallError when the argument would have to be
  * evaluated. */
 function writtenArgument(text: string, number: number): WrittenArgument {
   const trimmed = text.trim();
@@ -85,7 +85,8 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
   ]);
 }
 
-/** Returns a text with a form that runs the code of the method combination; false when the tool itself could run it. */
+/** Returns a text with a form that runs the code of the method combination. Returns false unless the order of the
+ * methods depends on such code, which the tool refuses to run. */
 function runText({ name, problem, sources = [] }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
   const given = sources.map((source) => source && sourceText(source));

@@ -7,18 +7,16 @@ import { compareSites } from './sites.ts';
 
 /** The functions of Common Lisp that find a symbol by its name. */
 const FINDERS: readonly string[] = [
-  ...[
-    'INTERN',
-    'FIND-SYMBOL',
-    'READ',
-    'READ-PRESERVING-WHITESPACE',
-    'READ-FROM-STRING',
-    'READ-DELIMITED-LIST',
-  ],
+  'INTERN',
+  'FIND-SYMBOL',
+  'READ',
+  'READ-PRESERVING-WHITESPACE',
+  'READ-FROM-STRING',
+  'READ-DELIMITED-LIST',
 ];
 
-/** Returns the functions in FILES that get symbols by name, each with its place. HOMES are the packages of their own
- * names. Leaves out macros, because the image has their expansions. */
+/** Returns the functions in FILES that get symbols by name, each with its place. Only functions in the packages HOMES
+ * count. Leaves out macros, because the image has their expansions. */
 export function findersIn(
   files: readonly string[],
   homes: readonly string[],

@@ -82,8 +82,8 @@ function lambdaListIn(change: Change): LambdaList | undefined {
   return definition?.operator === 'DEFTYPE' ? undefined : definition?.lambdaList;
 }
 
-/** Returns the lambda list that calls must fit when the lambda list of the definition is LIST; undefined when LIST is.
- * For a generic function with &key, it includes the keywords of all methods. */
+/** Returns the lambda list that calls must fit when the lambda list of the definition is LIST; undefined when LIST is
+ * undefined. For a generic function with &key, the result includes the keywords of all methods. */
 function acceptedBy(facts: ImpactData, list: LambdaList | undefined): LambdaList | undefined {
   if (list?.keys === undefined || facts.kind !== 'GENERIC-FUNCTION') return list;
   const lists = (facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
@@ -114,8 +114,7 @@ function elsewhereIn({ files = [], naming = [] }: ImpactData) {
   return { files, naming };
 }
 
-/** Returns the functions that must be compiled again, because the old definition is compiled into them, and the
- * reason. */
+/** Returns the functions into which the old definition is compiled, and the reason why they must be compiled again. */
 function functionsToRecompile(
   facts: ImpactData,
   callers: WhoCallsData | undefined,

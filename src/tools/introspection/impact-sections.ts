@@ -14,8 +14,8 @@ export interface LocatedUse {
   why?: string;
 }
 
-/** A list in an answer, below the line `HEADER (OF; SHARED; ...):`. The default of OF is the number of uses. SHARED are
- * the properties that all rows have. */
+/** A list in an answer, below the line `header (of; shared; ...):`. The default of `of` is the number of uses. `shared`
+ * are the properties that all rows have. */
 export interface Section {
   header: string;
   rows: readonly Row[];
@@ -29,7 +29,7 @@ type Row = Pick<MergedRows, 'text' | 'count'>;
 export type Part = Section | string | false;
 
 /** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows in each list. Leaves out empty lists.
- * A shortened list ends with a line with the number of the other rows. */
+ * A shortened list ends with a line that gives the number of omitted rows. */
 export function layOut(sections: Part[], limit: number): string {
   const isList = (section: Part): section is Section => typeof section === 'object';
   const lists = sections.filter(isList);
@@ -55,7 +55,7 @@ function countOf(rows: readonly Row[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Returns SECTIONS with those lists last that have more than LIMIT rows, so that a reader does not overlook short
+/** Moves the lists with more than LIMIT rows to the end of SECTIONS, so that a reader does not overlook the short
  * ones. */
 export function wholeFirst(sections: Part[], limit: number): Part[] {
   const isLong = (section: Part) => typeof section === 'object' && section.rows.length > limit;
@@ -65,8 +65,8 @@ export function wholeFirst(sections: Part[], limit: number): Part[] {
 /** Maximum number of calls to list after a call of the same shape. */
 const ALIKE_LIMIT = 50;
 
-/** Returns the rows for CALLS, and what they share: the package of the names, and the reason. STATED_HOME is a
- * `PACKAGE::` that an earlier line of the answer says; names leave it out. */
+/** Returns the rows for CALLS, and the package and reason that all of them share. STATED_HOME is a prefix `PACKAGE::`
+ * that an earlier line of the answer names; the rows leave it out. */
 export function callList(calls: readonly CheckedCall[], statedHome = ''): Pick<Section, 'rows' | 'shared'> {
   const home = statedHome || sharedHome(calls.flatMap(({ caller }) => caller || []));
   const [why, ...otherReasons] = new Set(calls.map((call) => call.why));

@@ -83,7 +83,8 @@ const FUNCTION_OR_CLASS_OPERATORS: readonly string[] = [
 
 /** The arguments of a call, with the name in the form that the image expects. */
 interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
-  /** The operator of the new definition; if the call gives none, the operator of the form that it gives as name. */
+  /** The operator of the argument `definition`; without this argument, the operator of the form in `name`. Undefined
+   * when `name` is only a name. */
   operator: string | undefined;
 }
 
@@ -216,8 +217,9 @@ function readDefinition(facts: ImpactData, text: string, features: Features): De
   return found;
 }
 
-/** Returns FACTS about only the definition that CHANGE replaces. For a class, they include the losses through other
- * superclasses. Throws a CallError when the name has no definition of this kind. */
+/** Returns those of FACTS that are about the definition that CHANGE replaces. For a class that gets other superclasses,
+ * asks the image for new facts, which include what the class loses. Throws a CallError when the name has no definition
+ * of this kind. */
 async function affectedFacts(
   image: Image,
   facts: ImpactData,

@@ -6,8 +6,8 @@ import { methodKey } from '../../source/definition.ts';
 import type { DefinitionDetails } from '../../source/definition-details.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 
-/** Returns the lambda list that calls must fit after the method DEFINITION is defined. Returns undefined unless the
- * method replaces one with a keyword that no other method accepts. */
+/** Returns the lambda list that calls must fit after the method DEFINITION is defined. Returns undefined when no call
+ * can break. A call can break only if the replaced method accepts a keyword that no method accepts afterwards. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
   definition: DefinitionDetails,

@@ -13,7 +13,7 @@ import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 /** The kind of code in the definition of a function that runs outside of the function. */
 const IN_FUNCTION = 'load-time value';
 
-/** For each standard defining operator, the kind of code outside functions in its form. */
+/** Maps a standard defining operator to the kind of the code in its form that runs outside of functions. */
 const KINDS = new Map([
   ['DEFVAR', 'initial value'],
   ['DEFPARAMETER', 'initial value'],

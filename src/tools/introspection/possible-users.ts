@@ -57,7 +57,7 @@ function isWithin(
 }
 
 /** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. NAMES are functions that find
- * symbols by computed names. They may call the sought function, and SBCL does not record this. */
+ * symbols by computed names, so that they may call the sought function without a cross reference. */
 export function wasListed(
   names: readonly string[],
   total: number | undefined,
@@ -68,8 +68,8 @@ export function wasListed(
   );
 }
 
-/** Returns the clause about NAMES for the case that an earlier answer has them. NAMES are functions that may use the
- * sought name, which SBCL does not record. DONE is the participle for this use. */
+/** Returns a clause that repeats NAMES from an earlier answer: functions that may use the sought name without a cross
+ * reference. DONE is the participle for this use. */
 export function listedAgain(
   names: readonly string[],
   total: number | undefined,

@@ -66,7 +66,7 @@ export function whoReferencesTool(image: Image, places: Places) {
   });
 }
 
-/** Returns the answer of who_references about the definitions that use a variable. */
+/** Returns the result of who_references for ARGS: the definitions that use a variable. */
 export async function referencesOf(
   image: Image,
   places: Places,

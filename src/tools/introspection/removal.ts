@@ -74,8 +74,8 @@ interface Found<Of extends string> {
   row: CheckedCall;
 }
 
-/** Returns the effects of the removal of the definition in FACTS. Leaves out places in lines of REFERENCES, a text that
- * the answer contains too. */
+/** Returns the effects of the removal of the definition in FACTS. Leaves out the places that are in REFERENCES, another
+ * text in the same answer. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, references = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
@@ -123,8 +123,8 @@ function withOthers(
   methods: readonly Found<Role>[],
   evaluated: readonly Found<Role>[],
 ): Found<Role>[] {
-  // If a macro form makes a method, this form contains the name of the class too. A method that was evaluated has no
-  // place.
+  // A macro form that makes a method also contains the name of the class, so only the method is listed. An evaluated
+  // method has no place, so its duplicate is found by name.
   const makers = new Set(methods.map(({ form }) => form));
   const made = new Set(evaluated.flatMap(({ role, row }) => (role === 'specializer' ? row.caller : [])));
   return [
@@ -170,7 +170,7 @@ function foundInFiles<Of extends string>(
   });
 }
 
-/** Returns the name that FORM defines, as PACKAGE::NAME. Returns undefined when FORM defines nothing or a package. */
+/** Returns the name that FORM defines, as `PACKAGE::NAME`; undefined when FORM defines nothing or a package. */
 function definedIn(
   form: TopLevelDefinition | undefined,
   nameOf = (name: string) => name,

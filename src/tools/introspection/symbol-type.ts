@@ -4,7 +4,7 @@ import type { Result } from '../../kernel/tool.ts';
 
 const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
 
-/** The parameter that filters symbols by type. The answer for another value is that of invalidType. */
+/** The parameter that filters symbols by type. For a value that is not in TYPES, a tool returns invalidType(value). */
 export const SYMBOL_TYPE = {
   name: 'type',
   type: 'string',

@@ -127,7 +127,7 @@ function foundText({ total, inherited, current, rows = [] }: AproposData, patter
   return header + (lines.length > 0 ? listText(lines, hasMore(page)) : note);
 }
 
-/** Returns a note that only the current package of the session has matching symbols. */
+/** Returns a note about matching symbols in the current package of the session. */
 function currentNote({ package: name, count }: { package: string; count: number }): string {
   const one = count === 1;
   const what = `${count} ${one ? 'symbol' : 'symbols'} of ${name}, the current package, ${one ? 'matches' : 'match'}`;

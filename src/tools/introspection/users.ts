@@ -25,7 +25,7 @@ interface Uses {
 export interface NameUser {
   name: string;
   kind?: string;
-  /** The name of the function for which the name of this user is an alias; absent when it is not an alias. */
+  /** The name of the function of which this user is an alias; absent when this user is not an alias. */
   same?: string;
   /** True when the user has the name only in data, which may not be a use. */
   possible?: boolean;
