@@ -1,5 +1,4 @@
-// Runs changes of files, with the loads that follow them, one at a time. This is also ensured among several servers of
-// one image.
+// Runs changes of files, with the loads that follow them, one at a time, even when several servers use one image.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';

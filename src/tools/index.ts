@@ -46,7 +46,7 @@ import { runTestsTool } from './tests/run-tests.ts';
 import { notingUnloaded } from './unloaded.ts';
 import { notingUnsaved, notingUnsavedLisp } from './unsaved.ts';
 
-/** Returns the eighteen tools of the contract. */
+/** Returns the eighteen tools of the contract (docs/develop/contracts.md). */
 export function agentQTools(dependencies: ToolDependencies): Tool[] {
   const { image, workspace, places, holds, history, pendingEdits, matchMs } = dependencies;
   const buffers = new WorkspaceBuffers(workspace, pendingEdits);

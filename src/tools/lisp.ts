@@ -122,7 +122,7 @@ function errorArguments(
 }
 
 /** Returns the result of the Lisp tool NAME: its value, or the condition that it signalled. Throws an ImageError when
- * the run did not end, or when the image does not have the tool. */
+ * the run was interrupted or aborted, when the image was lost, or when the image does not have the tool. */
 function runResult(
   name: string,
   { ending, output, data: remarks }: Reply<'run-tool'>,

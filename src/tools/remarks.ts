@@ -103,8 +103,8 @@ function warningText(warning: Warning, where = whereText(warning)): string {
   return `${kind}${where && ` (${where})`}: ${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
 }
 
-/** Returns the name of the redefined function or method in TEXT, the report of SBCL's warning. For a method, the text
- * also has the names of its classes. */
+/** Returns the name of the redefined function or method in TEXT, the report of SBCL's warning. The names of classes
+ * replace the class objects in the name of a method. */
 function redefinedText(text: string): string {
   return text
     .replace(/^redefining /i, '')

@@ -21,7 +21,7 @@ interface Version {
 
 /** A version of a source file. Its forms are parsed when they are needed. */
 export class Source {
-  /** The stats of the file when it was last checked. */
+  /** The version of the file on the disk when it was last compared with this text. */
   version: Version;
   /** The time when the file was last written, in seconds of Lisp's universal time. */
   readonly written: number;
