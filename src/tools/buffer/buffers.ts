@@ -92,8 +92,8 @@ export class WorkspaceBuffers {
     if (pending !== undefined) throw new CallError(`There is no file ${visibleName(name)} yet. ${pending}`);
   }
 
-  /** Returns the buffer of the only file with the file name NAME. NEW_FILE is the path that NAME means, where no file
-   * is. */
+  /** Returns the buffer of the only file with the file name NAME. NEW_FILE is the path to which NAME resolves; no such
+   * file exists. */
   async #findByFileName(name: string, newFile: string, unsaved: Unsaved): Promise<TextBuffer> {
     const { paths, budget } = await this.#files(unsaved);
     const [only, ...others] = paths.filter((path) => basename(path) === name);
@@ -189,15 +189,15 @@ export class WorkspaceBuffers {
     return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
-  /** Yields the files in FOLDER, or in the whole workspace if it is undefined, with their texts on the disk. Uses up
-   * BUDGET. Returns undefined when FOLDER does not exist. */
+  /** Returns the files in FOLDER, or in the whole workspace if FOLDER is undefined, with their texts on the disk. Stops
+   * when BUDGET is used up. Returns undefined when FOLDER does not exist. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     const folders = await this.#foldersAt(folder);
     return folders && this.#buffersIn(folders, budget, { files: [] });
   }
 
-  /** Like `below`, but a file that has an unsaved text in an editor is yielded with that text. `silent` is the name of
-   * an editor that did not say which texts it has. */
+  /** Like `below`, but a file that has an unsaved text in an editor is returned with that text. `silent` is the name of
+   * an editor that did not answer which unsaved texts it has. */
   async belowAsEdited(
     folder: string | undefined,
     budget: Budget,

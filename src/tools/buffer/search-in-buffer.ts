@@ -234,8 +234,8 @@ async function searchText(searcher: Finder, searched: SearchedText, found: Searc
   for (const match of matchesIn(searched, places, searcher.code)) found.matches.push(match);
 }
 
-/** Returns the matches for PLACES, which are index ranges in ascending order. The text of a match is its line. If
- * WHOLE_CALLS is true, and the match is in a call that has several lines, it is the whole call. */
+/** Returns the matches for PLACES, which are index ranges in ascending order. The text of a match is its line or, if
+ * WHOLE_CALLS is true and the match is in a call of several lines, the whole call. */
 function matchesIn(
   { file, lines, text }: SearchedText,
   places: [number, number][],
