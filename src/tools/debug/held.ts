@@ -1,4 +1,4 @@
-// Defines types and options for calls about a held error, one whose thread waits in the debugger.
+// Defines types and options for calls about a held error. An error is held when its thread waits at it in the debugger.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';
