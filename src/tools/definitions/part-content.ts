@@ -92,7 +92,7 @@ function isSetting(form: Form): boolean {
   );
 }
 
-/** Returns the names of the variables that FORM sets, if it is a SETF or SETQ, and of the operators of other places. */
+/** If FORM is a SETF or SETQ, returns the names of the variables and of the accessors that it assigns; else []. */
 function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);
