@@ -64,7 +64,7 @@ function recordedRun(observed: ObservedCalls, rows: readonly RecordedCall[]): Re
   };
 }
 
-/** Returns OBSERVED. A function whose own recursive calls cannot be recorded is marked. */
+/** Returns OBSERVED, in which `unseen` marks the functions whose calls of themselves cannot be recorded. */
 function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
   const functions = observed.functions?.map(({ apart, ...called }): ObservedFunction => {
     const own = called.unseen === undefined && apart !== undefined && callsItself(called.name, apart, places);
@@ -88,8 +88,8 @@ function callsText(observed: ObservedCalls): string {
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
   const home = called.length > 1 ? commonPrefix(functions.map(({ name }) => name)) : '';
-  // HOME is removed only at the beginning of a name. The name of another package can end with it: MY-APP:: ends with
-  // APP::.
+  // `home` is removed only at the beginning of a name, because the name of another package can end with it: MY-APP::
+  // ends with APP::.
   const short = (name: string) =>
     name.replaceAll(/[^ ()]+/g, (part) => (part.startsWith(home) ? part.slice(home.length) : part));
   const of = home && ` of ${home.slice(0, -2)}`;
