@@ -26,7 +26,8 @@ export function derivedNames(facts: RenameFacts, to: string, forms: readonly For
   return derived;
 }
 
-/** Adds to `names` the functions that DEFSTRUCT defines for a structure, except those in WRITTEN. */
+/** Adds to `names` the functions that DEFSTRUCT defines for a structure, except those in WRITTEN. If the structure has
+ * a slot FROM, adds the structure and its constructors to `takers`. */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,

@@ -43,7 +43,7 @@ export interface KeptPlace {
   why: Scan['kept'][number]['why'];
 }
 
-/** The edits of a rename, and what it leaves. Places are strings FILE:LINE, and files are strings FILE. */
+/** The edits of a rename, and the occurrences that it does not change. Places are strings `FILE:LINE`. */
 export interface RenamePlan {
   wanted: RenameScope;
   changes: FileChange[];
@@ -101,8 +101,8 @@ function formsNow(
   });
 }
 
-/** Returns the plan for renaming the symbol of FACTS and the derived names in FOLLOWING. Throws a CallError when the
- * rename is impossible. */
+/** Returns the plan for renaming the symbol of FACTS and the names in DERIVED. Throws a CallError when the rename is
+ * impossible. */
 export async function planRename(
   facts: RenameFacts,
   derived: DerivedNames,
@@ -211,8 +211,8 @@ class Planning {
     return this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
   }
 
-  /** Records the packages that FILE, with the text TEXT, defines. For files that the image has loaded, the image knows
-   * their packages. */
+  /** Records the packages that FILE, with the text TEXT, defines. Skips files that the image has loaded, because the
+   * image has reported their packages. */
   #notePackages(file: string, text: string): void {
     if (isLispFile(file) && !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text))
       this.#packages.note(text);
