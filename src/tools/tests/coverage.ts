@@ -14,7 +14,7 @@ const ITEM_LIMIT = 12;
 /** Maximum number of characters that are shown of a part that does not begin its line. */
 const PART_LIMIT = 40;
 
-/** A measured definition. `at` is its place, `never` are those of its lines that never ran. */
+/** A measured definition. `at` is its place. `never` has its lines that never ran. */
 export interface Covered {
   name: string;
   at: string;

@@ -34,7 +34,7 @@ export class TestMemory {
     this.when = when;
   }
 
-  /** Returns a copy for runs in another image. Their results are then not stored here. */
+  /** Returns a copy for runs in another image, so that their results do not replace the results stored here. */
   copyFor(when: string): TestMemory {
     const copy = new TestMemory(when);
     for (const [test, known] of this.#tests) copy.#tests.set(test, known);

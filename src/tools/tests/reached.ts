@@ -30,7 +30,7 @@ export class ReachedDefinitions {
     return this.#tests.size > 0;
   }
 
-  /** Returns a copy for runs in a copy of the workspace. The files of the copy are then not recorded here. */
+  /** Returns a copy for runs in a copy of the workspace, so that the files of that copy are not recorded here. */
   copy(): ReachedDefinitions {
     const copy = new ReachedDefinitions();
     for (const name of this.#names) copy.#names.add(name);

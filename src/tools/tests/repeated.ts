@@ -36,8 +36,8 @@ export function frequencyText(runs: Frequency | undefined, seed: number | undefi
     : `in ${failed} of ${of} runs, first in run ${first}${seeded}: `;
 }
 
-/** Fewer runs than requested were made. If the timeout, of `timeout` seconds, is the reason, `cut` are the tests that
- * it interrupted. If `timeout` is undefined, the ending of the last run shows the reason. */
+/** The numbers of runs that were made and requested. If the timeout, of `timeout` seconds, prevented further runs,
+ * `cut` has the tests that it interrupted. If `timeout` is undefined, the ending of the last run shows the reason. */
 export interface Shortfall {
   made: number;
   asked: number;

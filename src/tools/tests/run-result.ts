@@ -122,8 +122,7 @@ export function reportResult({ places, memory, keepRun }: TestDependencies, run:
   };
 }
 
-/** Returns `failed`, which says whether the run of REPORT failed, and the data of its result, with the members of
- * MORE. */
+/** Returns the data of the result, including the members of MORE, and `failed`, which is true when the run failed. */
 function verdictOn(
   { tests, difference, former, unseen, stale, unset, ending, losses }: TestRunReport,
   more: object,

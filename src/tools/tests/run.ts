@@ -36,7 +36,8 @@ export class Run {
   /** The outcomes of the earlier rounds of this run. */
   readonly #outcomes: TestOutcome[] = [];
   readonly #coverage: CoverageData[] = [];
-  /** For each image that was lost between two tests: sentences about the loss, and the number of outcomes before it. */
+  /** For each image that was lost between two tests: `text` reports the loss, `later` says where the later tests ran,
+   * and `ran` is the number of outcomes before the loss. */
   readonly #losses: { text: string; later: string; ran: number }[] = [];
   /** Tests that have no coverage, because the image in which they ran was lost. */
   readonly #unmeasured: string[] = [];
