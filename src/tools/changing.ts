@@ -20,7 +20,7 @@ const ATTEMPT_MS = 20;
 export class ChangeTurns {
   readonly #image: Image;
   readonly #times: Times;
-  /** The changes of this server, of which one runs at a time. */
+  /** Lets one change of this server run at a time. */
   readonly #queue = new Queue(1);
 
   constructor(image: Image, times: Times = TIMES) {

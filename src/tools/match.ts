@@ -39,8 +39,8 @@ export function occurrences(text: string, wanted: string): Occurrences {
   return found;
 }
 
-/** Returns the failure table of the algorithm of Knuth, Morris and Pratt. By the length of a prefix of WANTED: the
- * length of the longest shorter text that is both a beginning and an end of this prefix. */
+/** Returns the failure table of the algorithm of Knuth, Morris and Pratt. Element N is the length of the longest proper
+ * prefix of the first N characters of WANTED that is also a suffix of them. */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length + 1);
   for (let length = 2; length <= wanted.length; length += 1) {

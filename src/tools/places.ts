@@ -85,7 +85,8 @@ export interface FormOf {
 
 export class Places {
   readonly root: string;
-  /** The name of the image if it runs elsewhere and no folder of the workspace is mapped to one there. */
+  /** The name of the image, if it runs on another machine and --map maps no folder of the workspace to a folder there;
+   * else undefined. */
   readonly unmapped: string | undefined;
   readonly #sources: Sources;
 

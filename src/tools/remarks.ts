@@ -15,8 +15,8 @@ function sorted(warnings: Warning[]): Warning[] {
 }
 
 /** Returns the section with the warnings about evaluated forms, each with its form; undefined when there are none.
- * Shows only the number of compiler notes, and of warnings about files outside the root of PLACES, which the caller
- * cannot mend. */
+ * Compiler notes are only counted, and so are warnings about files outside the root of PLACES, which the caller cannot
+ * mend. */
 export function warningSection(remarks: Remarks, places: Places | undefined): string | undefined {
   const { warnings = [], warningCount = 0, noteCount = 0, fileNoteCount = 0 } = remarks;
   const formNotes = noteCount - fileNoteCount;
@@ -58,8 +58,8 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
 }
 
-/** Returns the text of the warnings GROUP, which are equal, with the places of all. If all are about the same form, the
- * text shows it. */
+/** GROUP has equal warnings. Returns their text with all their places, and with their form if all have the same form.
+ * */
 function alikeText(group: Warning[], places: Places): string {
   const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
   // Some warnings have neither a place nor a definition.

@@ -81,8 +81,8 @@ const TICK_MS = 50;
 const EPOCH = 2_208_988_800;
 
 /** Reads files on the machine of the image. `isOne` returns true for the name of such a file. `read` returns the octets
- * of the file, and the time when it was last written; undefined when it cannot be read. If this time is `written`,
- * there are no octets. */
+ * of the file, and the time when it was last written; undefined when it cannot be read. The octets are absent when this
+ * time equals the argument `written`. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(

@@ -28,8 +28,8 @@ export interface Versions {
   changesLoaded?: boolean;
 }
 
-/** The difference between a form in a file that has changed and its loaded version. `form`: the form itself has
- * changed. `elsewhere`: only other forms have changed. `unknown`: it cannot be determined. */
+/** How a form of a changed file differs from its loaded version. `form`: the form itself has changed. `elsewhere`: only
+ * other forms have changed. `unknown`: the difference cannot be determined. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
 /** The top-level form of a place, in the current text of the file. */

@@ -107,8 +107,8 @@ export class WorkspaceBuffers {
     throw new CallError(joinedSentences(this.#unknownText(name, paths), note, ...inEditors));
   }
 
-  /** Returns the buffer of the file REAL, a real path. PATH is the path that the call gave. If UNSAVED says something
-   * about the file, a note says which text the buffer has. */
+  /** Returns the buffer of the file REAL, a real path. PATH is the path that the call gave. If UNSAVED has an unsaved
+   * text of the file, or names an editor that did not answer, a note says which text the buffer has. */
   #noted(real: string, path: string, unsaved: Unsaved, note?: string): TextBuffer {
     const buffer = this.#buffer(real, path, unsaved);
     const lacksChangesIn = buffer.isUnsavedText ? undefined : (buffer.unsavedIn ?? unsaved.silent);
@@ -250,7 +250,8 @@ export class WorkspaceBuffers {
   }
 }
 
-/** Returns a sentence that says which text of its file a buffer has; undefined when no editor has another text. */
+/** Returns a sentence that says whether a buffer has an unsaved text or the text on the disk; undefined when no editor
+ * has unsaved changes of the file. */
 function textNote({ unsavedIn, isUnsavedText }: TextBuffer, { silent }: Unsaved): string | undefined {
   if (isUnsavedText) return `This is the unsaved text in ${unsavedIn}, not that on the disk.`;
   if (unsavedIn !== undefined) return `It has unsaved changes in ${unsavedIn}; this is the text on the disk.`;

@@ -7,8 +7,8 @@ import { remainingTime } from '../../files/budget.ts';
 /** Maximum CPU time, in milliseconds, of the search of one text. */
 const MATCH_MS = 3000;
 
-/** Matching a JavaScript regular expression may never end, so it happens in a thread that can be terminated. The code
- * is a string, because a thread cannot run a part of a bundled file. */
+/** The code of the worker thread. Matching a JavaScript regular expression may never end, so it happens in a thread
+ * that can be terminated. The code is a string, because a thread cannot run a part of a bundled file. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const pattern = new RegExp(workerData.source, workerData.flags);

@@ -27,7 +27,7 @@ export interface HeldErrorRequest extends DebugDependencies {
   };
 }
 
-/** Returns the options of the image's call for a call about a held error. */
+/** Returns the options for cancellation, progress and timeout of a call in the image about a held error. */
 export function heldCallOptions({ args, context }: HeldErrorRequest) {
   return { ...callOptions(context), ...limitOption(args) };
 }

@@ -33,7 +33,7 @@ export const DEBUG_LEVEL = {
   maximum: 3,
 } as const;
 
-/** Returns the arguments of an operation of the image for on_error, restarts and debug_level. */
+/** Converts the tool arguments on_error, restarts and debug_level to arguments of an operation of the image. */
 export function errorOptions(
   args: {
     readonly on_error?: 'end' | 'hold';

@@ -69,8 +69,8 @@ export class EditedFiles {
     return [...this.#files.values()].find((file) => file.path === path);
   }
 
-  /** Returns the file at PATH. Throws a CallError when it cannot be written. Throws one too when it does not exist,
-   * unless IS_NEW is true. */
+  /** Returns the file at PATH. Throws a CallError when it cannot be written, or when it does not exist and IS_NEW is
+   * false. */
   async open(path: string, isNew = false): Promise<EditedFile> {
     const { real: found, missing } = await this.#workspace.locate(path, isNew ? 'write' : 'read');
     const real = join(found, ...missing);

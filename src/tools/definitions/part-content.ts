@@ -27,8 +27,8 @@ const READER_VARIABLES: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
-/** When a form with one of these operators is evaluated, the code inside it does not run. The same holds for operators
- * that begin with DEF. */
+/** Assignments inside forms with these operators, or with operators that begin with DEF, are not searched. Most of this
+ * code does not run when the form is evaluated. */
 const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
 /** Number of levels of nested lists in which assignments are searched. */
 const SEARCH_DEPTH = 8;

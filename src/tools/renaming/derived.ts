@@ -13,7 +13,7 @@ export interface DerivedNames {
 }
 
 /** Returns the names that are derived from the symbol of FACTS, which is renamed to TO. FORMS are the top-level forms
- * that define the symbol. A name that one of these forms contains is not derived. */
+ * that define the symbol. A name that is written in one of these forms is explicit, so it is not derived. */
 export function derivedNames(facts: RenameFacts, to: string, forms: readonly Form[]): DerivedNames {
   const from = unqualifiedName(facts.name);
   const written = new Set(forms.flatMap(namesWritten));

@@ -54,7 +54,8 @@ export interface RenamePlan {
   unreadFrom: string[];
   /** Lisp files of the workspace that are too large or cannot be read. */
   unread: string[];
-  /** Places of the new name, when a symbol with that name exists but has no definition. */
+  /** Places that have the new name already, if a symbol of that name exists without a definition. After the rename they
+   * refer to the renamed symbol. */
   merged: string[];
   /** True when the workspace has too many files, so that not all were searched. */
   unfinished: boolean;
@@ -225,8 +226,8 @@ class Planning {
     );
   }
 
-  /** Records the definitions in FILES that accept the symbol's name as a keyword, and the subclasses that inherit
-   * this. */
+  /** Records the definitions in FILES that accept the symbol's name as a keyword, and the subclasses of recorded
+   * classes. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;

@@ -79,7 +79,8 @@ export function renameSymbolTool(dependencies: RenameSymbolDependencies, turns: 
   return defineTool({
     ...RENAME_SYMBOL,
     isReadOnly: (args) => args.dry_run === true,
-    // While a rename writes and loads files, the image has definitions that the files do not have.
+    // While a rename writes and loads files, the image has definitions that the files do not have. So other calls must
+    // not plan a rename meanwhile.
     preview: (args, context) =>
       turns.within(context, async () => previewOf(await planned(dependencies, args, context))),
     handler: (args, context) => turns.within(context, () => rename(dependencies, args, context)),

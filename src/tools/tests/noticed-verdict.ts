@@ -144,8 +144,8 @@ const FAIL = ['fails', 'fail'] as const;
 const PASS = ['passes', 'pass'] as const;
 type Verb = typeof FAIL | typeof PASS;
 
-/** Returns a sentence about TESTS, some of all tests (OF). NOW is the verb for their results with the edits, BEFORE for
- * those without. Returns [] when there are no TESTS. */
+/** Returns a sentence about TESTS; [] when there are none. OF is a phrase for all tests. NOW is the verb for the
+ * results of TESTS with the change, BEFORE for their results without it. */
 function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
   if (tests.length === 0) return [];
   const form = tests.length === 1 ? 0 : 1;

@@ -3,7 +3,7 @@
 import type { TestResult } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A measured definition. `text` is the form in `file` that contained it at that time. */
+/** A measured definition. `text` is the top-level form in `file` that contained it when it was measured. */
 export interface Recorded {
   name: string;
   file: string;
