@@ -322,11 +322,10 @@ export function displacedSection(
 /** Returns ITEMS as text, grouped by kind, as in `functions A, B; class C`. If TOTAL is higher than their number, says
  * how many are not listed. */
 export function itemsText(items: readonly Item[], total = items.length): string {
-  const kinds = new Map<string, string[]>();
-  for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
-  const groups = [...kinds].map(
-    ([kind, names]) => `${names.length === 1 ? kind : pluralOf(kind)} ${names.join(', ')}`,
-  );
+  const groups = [...groupBy(items, ({ kind }) => kind)].map(([kind, all]) => {
+    const names = all.map(({ name }) => name);
+    return `${names.length === 1 ? kind : pluralOf(kind)} ${names.join(', ')}`;
+  });
   return groups.join('; ') + moreText(items.length, total);
 }
 
