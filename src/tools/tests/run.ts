@@ -188,7 +188,7 @@ export class Run {
     const { places, reached } = this.#dependencies;
     const { touching } = this.#asked;
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
-    const unset = unsetTexts(data.unset ?? [], data.unsetTotal, earlierAnswers);
+    const unsetNotes = unsetTexts(data.unset ?? [], data.unsetTotal, earlierAnswers);
     if (tests.length > 0) {
       this.#keepReached(reply);
       const total = runs.flat().length;
@@ -205,15 +205,16 @@ export class Run {
         cut: isCut ? last.flatMap(({ test, left }) => (left ? test : [])) : [],
         losses: this.#losses.map(({ text, later, ran }) => (total > ran ? `${text} ${later}` : text)),
         unrecorded,
-        unset,
+        unsetNotes,
         coverage: this.#coverage,
         unmeasured: this.#unmeasured,
         milliseconds: this.#milliseconds,
       });
     }
     if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
-    const unsetNotes = unset.lines || (unset.which && `With ${unset.which}.`);
-    const loadNotes = [formerLines(formerTests(data, places)), unsetNotes, this.#loadNotes];
+    const { lines, which } = unsetNotes;
+    const unset = lines || (which && `With ${which}.`);
+    const loadNotes = [formerLines(formerTests(data, places)), unset, this.#loadNotes];
     return noTestsResult(this.#what(), reply, joinSections(loadNotes), places);
   }
 
