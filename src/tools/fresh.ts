@@ -1,5 +1,5 @@
-// Performs calls in a fresh image: a new process with a folder of fasls of its own, which ends when the call has ended.
-// The answer shows how the fresh image differs from the running one.
+// Performs calls in a fresh image: a new process that writes its fasls to a folder of its own, and that ends with the
+// call. The answer shows how the fresh image differs from the running one.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';

@@ -120,7 +120,7 @@ export class WorkspaceBuffers {
     };
   }
 
-  /** Resolves with the files in FOLDERS that have unsaved changes. */
+  /** Resolves with the files in FOLDERS that have unsaved changes, and with an editor that did not answer. */
   async #unsavedIn(folders: readonly string[]): Promise<Unsaved> {
     const each = await Promise.all(folders.map((folder) => this.#workspace.unsavedBelow(folder)));
     const silent = each.find(({ silent }) => silent !== undefined)?.silent;

@@ -31,7 +31,7 @@ export class Run {
   readonly #asked: TestSelection;
   /** The text about the loads before the run. */
   readonly #loadNotes: string;
-  /** If the tests are repeated: the outcomes of the earlier runs. */
+  /** The outcomes of the earlier runs, if the tests are repeated. */
   readonly #runs: TestOutcome[][] = [];
   /** The outcomes of the earlier rounds of this run. */
   readonly #outcomes: TestOutcome[] = [];
