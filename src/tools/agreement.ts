@@ -21,10 +21,11 @@ import type { Places } from './places.ts';
  *
  * - `doubles`: definitions that the load made twice
  * - `old`: definitions in the image that their files no longer have
- * - `gone`, `left`: definitions that the loaded file no longer has, and that the load removed or could not remove
+ * - `gone`: definitions that the load removed, because the loaded file no longer has them
+ * - `left`: definitions that the loaded file no longer has, and that the load could not remove
  * - `unset`: variables that had values already, so that DEFVAR did not set them
  * - `reslotted` and `relaid`: classes and structures whose slots changed
- * - `outdated`: definitions of which other code was compiled with an older version */
+ * - `outdated`: definitions, such as macros, that changed after other code was compiled with them */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,
@@ -116,12 +117,12 @@ function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
   return forms.map(({ file, form }) => `the form at ${placeOf(file, form)}`);
 }
 
-/** Maximum number of names in a line about items that an earlier answer listed. */
+/** Maximum number of names in a shortened line, and of lines about definitions that cannot be removed. */
 const SHORT_LIST_LIMIT = 5;
 
 /** Returns lines about the definitions OLD, which are in the image although their files no longer have them, and how to
- * remove them. TOTAL is the number of all such definitions. `forgetting` is the file that was loaded with forget: true,
- * if one was. A file that an earlier answer listed gets a shorter line. */
+ * remove them. TOTAL is the number of all such definitions. `forgetting` is the file that this call loaded with
+ * forget: true; undefined for other calls. A file whose definitions an earlier answer listed gets a shorter line. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
@@ -131,8 +132,8 @@ export function oldLines(
     earlierAnswers,
   }: { forgetting?: string | undefined; earlierAnswers?: EarlierAnswers | undefined } = {},
 ): string[] {
-  // The next load with forget: true can remove the definitions of `forgetting`. So this answer names all of them, even
-  // those that an earlier answer named.
+  // The next load with forget: true removes the definitions of `forgetting`. So this answer names all of them, even if
+  // an earlier answer did.
   if (forgetting !== undefined) earlierAnswers?.forget(`old ${forgetting}`);
   const kindOf = (file: string, items: readonly OldItem[]) => {
     if (file === forgetting) return 'not removed';
@@ -321,11 +322,10 @@ export function displacedSection(
 /** Returns ITEMS as text, grouped by kind, as in `functions A, B; class C`. If TOTAL is higher than their number, says
  * how many are not listed. */
 export function itemsText(items: readonly Item[], total = items.length): string {
-  const kinds = new Map<string, string[]>();
-  for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
-  const groups = [...kinds].map(
-    ([kind, names]) => `${names.length === 1 ? kind : pluralOf(kind)} ${names.join(', ')}`,
-  );
+  const groups = [...groupBy(items, ({ kind }) => kind)].map(([kind, all]) => {
+    const names = all.map(({ name }) => name);
+    return `${names.length === 1 ? kind : pluralOf(kind)} ${names.join(', ')}`;
+  });
   return groups.join('; ') + moreText(items.length, total);
 }
 

@@ -20,19 +20,20 @@ export interface ShapedRow {
   brief: Brief;
 }
 
-/** If at least this number of rows have the same package or reason, only the header shows it. */
+/** The header of a list states a package or reason that all rows share, if there are at least this number of rows. The
+ * rows then leave it out. */
 export const SHARING = 3;
 
 /** Returns the prefix `PACKAGE::` with which all NAMES begin; '' when there is none, or when there are fewer than
  * SHARING names. */
 export function sharedHome(names: readonly string[]): string {
   const home = names.length < SHARING ? '' : commonPrefix(names);
-  // The name of a setf function can also be `(SETF PACKAGE::NAME)`.
+  // `commonPrefix` also finds the package in `(SETF PACKAGE::NAME)`, which does not begin with `PACKAGE::`.
   return names.every((name) => name.startsWith(home)) ? home : '';
 }
 
-/** Returns the end of a header above names that are all in one package. HOME is the package, as `PACKAGE::`; '' gives
- * ''. */
+/** Returns the end of a header above names that are all in one package. HOME is the prefix `PACKAGE::`; if it is '',
+ * returns ''. */
 export function allIn(home = ''): string {
   return home && `, all in ${home.slice(0, -2)}`;
 }

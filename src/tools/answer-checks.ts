@@ -1,4 +1,4 @@
-// Replaces errors that malformed answers of the image cause by an ImageError with advice.
+// Catches the errors that malformed answers of the image cause, and throws an ImageError with advice instead.
 
 import { CallError, ImageError, SetupError } from '../errors.ts';
 import type { Image } from '../image/image.ts';
@@ -11,7 +11,7 @@ function unusableText({ isAttached }: Pick<Image, 'isAttached'>): string {
   return `live-lisp cannot use what the image answered, so the call failed. Code in the image may have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`;
 }
 
-/** Returns TOOL in which an ImageError replaces errors that malformed answers of IMAGE cause. */
+/** Returns TOOL with a handler and a preview that throw an ImageError when an answer of IMAGE is malformed. */
 export function withAnswerChecks(tool: Tool, image: Pick<Image, 'isAttached'>): Tool {
   const { handler, preview } = tool;
   const checked = async <Value>(work: () => Promise<Value>): Promise<Value> => {

@@ -6,8 +6,8 @@ import { binaryKind, decode, type FileText } from '../files/text.ts';
 import type { FileState } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
 
-/** Throws a CallError when the file has changed since a human approved the edit: FINGERPRINT is that of the approved
- * preview, and the file has a different one now. If FINGERPRINT is undefined, nothing is checked. */
+/** Throws a CallError when the fingerprint of the file differs from FINGERPRINT, that of the preview that a human
+ * approved. If FINGERPRINT is undefined, nothing is checked. */
 export function checkApproved({ name, fingerprint: now }: FileState, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(

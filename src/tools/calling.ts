@@ -13,7 +13,7 @@ export const TIMEOUT = {
   maximum: 86_400,
 } as const;
 
-/** Returns advice when ENDING is that of a call that `timeout` interrupted, else false. */
+/** Returns the advice to give a longer timeout if ENDING says that the timeout interrupted the call; else false. */
 export function timeoutAdvice(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&

@@ -1,5 +1,4 @@
-// Runs changes of files, with the loads that follow them, one at a time. This is also ensured among several servers of
-// one image.
+// Runs changes of files, with the loads that follow them, one at a time, even when several servers use one image.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';
@@ -21,7 +20,7 @@ const ATTEMPT_MS = 20;
 export class ChangeTurns {
   readonly #image: Image;
   readonly #times: Times;
-  /** The changes of this server, of which one runs at a time. */
+  /** Lets one change of this server run at a time. */
   readonly #queue = new Queue(1);
 
   constructor(image: Image, times: Times = TIMES) {

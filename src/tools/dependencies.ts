@@ -45,8 +45,8 @@ export interface ToolDependencies {
   matchMs?: number | undefined;
 }
 
-/** Starts a fresh image that writes its fasls to FOLDER, calls WORK with it, and ends the image. With ROOT, a folder in
- * FOLDER, the image finds the systems of the workspace in ROOT. */
+/** Starts a fresh image that writes its fasls to FOLDER, calls WORK with it, and ends the image. If ROOT, a folder in
+ * FOLDER, is given, the image loads the systems of the workspace from ROOT. */
 export type WithFresh = <Value>(
   folder: string,
   work: (fresh: ToolDependencies) => Promise<Value>,

@@ -36,7 +36,8 @@ export function interrupterText(byUser: boolean | undefined): string {
   return byUser ? 'by the user on the page' : 'by the tool interrupt';
 }
 
-/** By reason of an interruption: a phrase about a call that was stopped before it ran in the image. */
+/** By reason of an interruption: the phrase that says why a call was ended before it began, or was left in a process
+ * that a signal had stopped. */
 const END_REASONS: Partial<Record<Interruption['reason'], string>> = {
   ending: 'because the server is ending',
   timeout: 'at its limit',
@@ -77,8 +78,8 @@ function interruptionText(interruption: Interruption): string {
   }
 }
 
-/** Returns sentences about the work that the image must still do before it can answer; undefined when the ending reports
- * none, or when no call can continue it. */
+/** Returns sentences about the work that the image must still do before it can answer; undefined when the ending
+ * reports none, or when no call can continue it. */
 function leftText({ left, reason, fresh }: Interruption): string | undefined {
   if (left === undefined || fresh || reason === 'ending') return undefined;
   const work =
@@ -106,7 +107,7 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
 export const NO_MANAGER =
   'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
-/** Returns a sentence that images do not load the init file FILE, which may define the missing name. */
+/** Returns a sentence that says that images do not load the init file FILE, which may define the missing name. */
 export function notLoadedText(file: string): string {
   return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
 }

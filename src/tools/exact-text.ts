@@ -7,8 +7,9 @@ import { LINE_NUMBERS_LIMIT, nearestPlace, occurrences } from './match.ts';
 /** Maximum number of lines that are shown of the most similar place. */
 const NEAR_LINES = 40;
 
-/** Returns the occurrences of WANTED in TEXT: their number (`count`), the numbers of the first lines with one, and the
- * index ranges of those that do not overlap. An LF in WANTED also matches a CRLF. */
+/** Finds WANTED in TEXT. `count` is the number of occurrences, `lines` has the numbers of the first lines in which
+ * occurrences begin, and `places` has the index ranges of occurrences that do not overlap. An LF in WANTED also matches
+ * a CRLF. */
 export function exactPlaces(
   text: string,
   wanted: string,

@@ -101,8 +101,7 @@ export async function freshInventory(
   return (await image.call('inventory', { folders }, asking(context))).data.value;
 }
 
-/** Performs the loads STEPS in the image of FRESH, until one fails. If ARE_COMPILED, files are loaded as fasls. Returns
- * the results. */
+/** Performs the loads STEPS in the image of FRESH, until one fails, as `loadStep` does. Returns the results. */
 export async function loadSteps(
   call: FreshCall,
   fresh: ToolDependencies,
@@ -118,8 +117,8 @@ export async function loadSteps(
   return results;
 }
 
-/** Performs the load STEP in the image of FRESH. If IS_COMPILED, a file is loaded as a fasl, whose name contains
- * NUMBER. Returns the result. */
+/** Performs one load, of a system or a file, in the image of FRESH, and returns its result. The fasl of a file is
+ * `NUMBER.fasl` in the folder of the call. If IS_COMPILED is true, another image has written this fasl. */
 export async function loadStep(
   { args, context, folder, warnings }: FreshCall,
   fresh: ToolDependencies,

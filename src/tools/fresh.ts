@@ -1,5 +1,5 @@
-// Performs calls in a fresh image: a new process with a folder of fasls of its own, which ends when the call has ended.
-// The answer shows how the fresh image differs from the running one.
+// Performs calls in a fresh image: a new process that writes its fasls to a folder of its own, and that ends with the
+// call. The answer shows how the fresh image differs from the running one.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';
@@ -47,6 +47,7 @@ const FRESH_OR_REVISION = {
 
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
+
 /** Returns the tool of ADAPTER for the image of RUNNING, with a further parameter `fresh` for calls in a fresh
  * image. */
 export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Tool {
@@ -87,8 +88,8 @@ function checkFresh({ fresh, edits, on_error }: Arguments): void {
     );
 }
 
-/** Performs CALL in a fresh image. If FROM_FASLS, first compiles the files in one image. A second image then loads the
- * fasls and performs CALL. */
+/** Performs CALL in a fresh image. If FROM_FASLS is true, one fresh image compiles the files, and a second one loads
+ * the fasls and performs CALL. */
 async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   const { running, adapter, args, folder } = call;
   const withFreshImage = starterOf(running);
@@ -103,8 +104,8 @@ async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, { own }));
 }
 
-/** Performs the loads STEPS, which compiles their files, and builds what else CALL needs. Returns a result when this
- * fails, else undefined. */
+/** Performs the loads STEPS, which compile their files, and compiles the other files that CALL needs. Returns a result
+ * when this fails, else undefined. */
 async function build(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -115,8 +116,8 @@ async function build(
   return failed ?? adapter.build?.({ ...fresh, shownWarnings: warnings }, args, context);
 }
 
-/** Performs the loads STEPS in the image of FRESH, and then CALL. BUILT is set when another image has made the fasls;
- * its `own` is the load that the call itself performs. */
+/** Performs the loads STEPS in the image of FRESH, and then CALL. BUILT is given when another image has written the
+ * fasls. BUILT.own is the load that CALL consists of; undefined for tools that load nothing. */
 async function performIn(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -188,7 +189,8 @@ async function differences(call: FreshCall, fresh: ToolDependencies): Promise<st
     : `The running image differs:\n${lines.map((line) => indent(line, 2)).join('\n')}`;
 }
 
-/** Returns a line about warnings that only the fresh image gave. FILES has, for each of them, the name of its file. */
+/** Returns a line about warnings that only the loads of the fresh image gave. FILES has a file name for each warning.
+ * */
 function newsLine(files: readonly string[]): string[] {
   if (files.length === 0) return [];
   const many = files.length === 1 ? '1 of these warnings was' : `${files.length} of these warnings were`;

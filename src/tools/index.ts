@@ -46,7 +46,7 @@ import { runTestsTool } from './tests/run-tests.ts';
 import { notingUnloaded } from './unloaded.ts';
 import { notingUnsaved, notingUnsavedLisp } from './unsaved.ts';
 
-/** Returns the eighteen tools of the contract. */
+/** Returns the eighteen tools of the contract (docs/develop/contracts.md). */
 export function agentQTools(dependencies: ToolDependencies): Tool[] {
   const { image, workspace, places, holds, history, pendingEdits, matchMs } = dependencies;
   const buffers = new WorkspaceBuffers(workspace, pendingEdits);
@@ -74,34 +74,18 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
 
 /** Returns the built-in tools beyond the eighteen of the contract. */
 export function furtherTools(dependencies: ToolDependencies): Tool[] {
-  const {
-    image,
-    replaceable,
-    workspace,
-    places,
-    holds,
-    log,
-    history,
-    observations,
-    intents,
-    turns,
-    shownWarnings,
-  } = dependencies;
-  const origins = { image, places, workspace, history };
-  const editing = editDefinitionsTool(origins, intents, turns);
+  const { image, replaceable, workspace, places, holds, log, observations, intents, turns } = dependencies;
+  const editing = editDefinitionsTool(dependencies, intents, turns);
   const records = { reached: new ReachedDefinitions(), memory: new TestMemory() };
   return [
     notingUnsavedLisp(withFresh(dependencies, LOADING_SYSTEM), workspace),
     notingUnsaved(withFresh(dependencies, LOADING_FILE), workspace),
     notingUnsavedLisp(withFresh(dependencies, testing(dependencies, editing, records)), workspace),
     notingUnsavedLisp(compareImageTool(image, places, workspace), workspace),
-    notingUnsaved(readDefinitionTool(origins), workspace),
+    notingUnsaved(readDefinitionTool(dependencies), workspace),
     editing,
-    notingUnsavedLisp(
-      renameSymbolTool({ image, places, workspace, intents, shownWarnings }, turns),
-      workspace,
-    ),
-    notingUnsaved(impactOfChangeTool(origins, records.reached), workspace),
+    notingUnsavedLisp(renameSymbolTool(dependencies, turns), workspace),
+    notingUnsaved(impactOfChangeTool(dependencies, records.reached), workspace),
     debugTool(image, holds, places),
     inspectTool(image),
     observeTool(image, places, observations),
@@ -142,7 +126,7 @@ function testing(running: ToolDependencies, editing: Tool, records: TestRecords)
   });
   return {
     over: (of) =>
-      runTestsTool(of.image, {
+      runTestsTool({
         ...of,
         ...(of === running ? records : recordsFor(of)),
         keepRun: of === running ? (run) => running.observations.keepTests(run) : undefined,

@@ -1,4 +1,4 @@
-// Renders the abilities that live-lisp lacks with an SBCL.
+// Renders the abilities that live-lisp lacks with the SBCL in use, because this SBCL lacks internals that they need.
 
 import type { Lacking } from '../image/wire/messages.ts';
 

@@ -1,5 +1,5 @@
 // Runs tools that are written in Lisp. The server offers the tools that code registers in the image. It raises the
-// safety level of those that code of an agent registered.
+// safety level of tools that an agent's code registered.
 
 import { CallError, ImageError } from '../errors.ts';
 import type { Image, ImageTools } from '../image/image.ts';
@@ -32,7 +32,7 @@ export class LispTools implements ImageTools {
   #registrations = 0;
 
   /** Registers the tools of IMAGE in MIRROR. Code in IMAGE can call the tools BUILT_INS. Without DEBUGGING, errors in
-   * these tools are not held. CALLS_NAME_IMAGE is true when calls have the argument `image`. */
+   * the tools of IMAGE are not held in the debugger. CALLS_NAME_IMAGE is true when calls have the argument `image`. */
   constructor(
     mirror: Mirror,
     image: () => Image,
@@ -67,8 +67,8 @@ export class LispTools implements ImageTools {
   }
 }
 
-/** Returns TOOL with the level cautious or higher, because code of an agent registered it. An approval covers only this
- * registration, which has the number NUMBER. */
+/** Returns TOOL with the level cautious or higher, because an agent's code registered it. NUMBER is the number of the
+ * registration; an approval covers only this registration. */
 function distrusted(tool: Tool, number: number): Tool {
   const { name, safetyLevel } = tool;
   const level = atLeastCautious(safetyLevel);
@@ -122,7 +122,7 @@ function errorArguments(
 }
 
 /** Returns the result of the Lisp tool NAME: its value, or the condition that it signalled. Throws an ImageError when
- * the run did not end, or when the image does not have the tool. */
+ * the run was interrupted or aborted, when the image was lost, or when the image does not have the tool. */
 function runResult(
   name: string,
   { ending, output, data: remarks }: Reply<'run-tool'>,

@@ -1,4 +1,4 @@
-// Renders the loss of an image: the parts that were rebuilt, the others, and the reasons.
+// Renders the loss of an image: what was rebuilt, what was not, and why.
 
 import type {
   Beginnings,

@@ -1,6 +1,7 @@
 // Finds all occurrences of a text in a file. If there are none, finds the most similar place.
 
 import { similarity } from '../kernel/nearest.ts';
+import { groupBy } from './grouping.ts';
 
 /** Maximum number of line numbers of occurrences that are returned. */
 export const LINE_NUMBERS_LIMIT = 20;
@@ -39,8 +40,8 @@ export function occurrences(text: string, wanted: string): Occurrences {
   return found;
 }
 
-/** Returns the failure table of the algorithm of Knuth, Morris and Pratt. By the length of a prefix of WANTED: the
- * length of the longest shorter text that is both a beginning and an end of this prefix. */
+/** Returns the failure table of the algorithm of Knuth, Morris and Pratt. Element N is the length of the longest proper
+ * prefix of the first N characters of WANTED that is also a suffix of them. */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length + 1);
   for (let length = 2; length <= wanted.length; length += 1) {
@@ -103,21 +104,11 @@ function trimBlank(lines: string[]): string[] {
   return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1);
 }
 
-function placesOf(file: readonly string[]): Map<string, number[]> {
-  const where = new Map<string, number[]>();
-  for (const [index, line] of file.entries()) {
-    const places = where.get(line);
-    if (places === undefined) where.set(line, [index]);
-    else places.push(index);
-  }
-  return where;
-}
-
 /** Returns the indexes of lines at which a similar place most likely begins. Each line of SOUGHT that is in FILE votes
  * for an index. The vote of a rare or long line has more weight. Lines similar to the longest line of SOUGHT vote
  * too. */
 function candidates(file: readonly string[], sought: readonly string[]): number[] {
-  const where = placesOf(file);
+  const where = groupBy([...file.keys()], (index) => file[index]);
   const votes = new Map<number, number>();
   const vote = (start: number, weight: number) => {
     const within = Math.max(0, Math.min(start, file.length - 1));

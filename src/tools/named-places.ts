@@ -2,8 +2,8 @@
 
 import type { Place } from '../image/wire/operations.ts';
 
-/** Adds to PLACES, and returns, all places in ANSWER: each object, at any depth, with a member `file`, and a place for
- * each file in `files` and `testFiles`. */
+/** Adds all places in ANSWER to PLACES, and returns PLACES. A place is an object, at any depth, with a member `file`,
+ * or a file name in a member `files` or `testFiles`. */
 export function namedPlaces(answer: object, places: Place[] = []): Place[] {
   if ('file' in answer && typeof answer.file === 'string') {
     const mark = 'mark' in answer && typeof answer.mark === 'string' ? answer.mark : undefined;

@@ -1,4 +1,5 @@
-// Renders that a name has no definition of the kind that a tool needs, and suggests similar names.
+// Makes the sentences for a name that has no definition of the kind that a tool needs. A nature is a kind of
+// definition, as the image names it: FUNCTION, CLASS and so on.
 
 /** Returns a sentence that says that NAME is not a KIND, and what it is. NATURES are the kinds of definitions that NAME
  * has. */

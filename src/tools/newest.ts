@@ -83,7 +83,7 @@ export function dateOf({ time }: { time: string }): string | undefined {
   return ISO_TIME.exec(time)?.[1];
 }
 
-/** Returns TIME, an ISO time, to the second. Leaves out the date if it is STATED, the date that the header shows. */
+/** Returns TIME, an ISO time, to the second. Leaves out the date if it equals STATED, the date in the header. */
 export function recordTimeText(time: string, stated: string | undefined): string {
   return time.replace(ISO_TIME, (_, date, clock) => (date === stated ? `${clock}Z` : `${date}T${clock}Z`));
 }

@@ -68,8 +68,8 @@ function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 
   return `The image ${servedName(before)} is gone: ${how}. ${works}. It may lack what the other held: load or define again what you need.${start}`;
 }
 
-/** Returns the notice that this server does not use the image SERVED. The second parameter is the flag that forbids
- * this use, if there is one. */
+/** Returns the notice that this server does not use the image SERVED. OWN_IMAGE_REQUIRED_BY is the command-line flag
+ * that forbids it; undefined when the reason is that calls have already used the server's own image. */
 function unusedText(served: Served, ownImageRequiredBy: string | undefined): string {
   const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
   return ownImageRequiredBy === undefined

@@ -189,8 +189,8 @@ function equalLine(count: number): string[] {
   return count > 0 ? [`... ${count} equal line${count === 1 ? '' : 's'}`] : [];
 }
 
-/** Returns LINES, of a hunk. A long line is cut, so that it begins shortly before the place where the first removed
- * line and the first added line differ. */
+/** Returns LINES, the lines of a hunk, with long lines cut. A cut line begins shortly before the place where the first
+ * removed line and the first added line differ. */
 function excerpts(lines: readonly string[]): string[] {
   const [one = '', other = ''] = ['-', '+'].map((mark) =>
     lines.find((line) => line.startsWith(mark))?.slice(1),

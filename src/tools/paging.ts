@@ -20,11 +20,12 @@ export interface PageArguments {
   readonly offset?: number;
 }
 
-/** Maximum number of rows that code gets when it gives no limit. The size of an answer of the image is limited too. */
+/** Maximum number of rows for Lisp code in the image that gives no limit. The size of an answer of the image is limited
+ * too. */
 const ALL_ROWS = 250_000;
 
-/** Returns the offset and the limit of a call. If the caller gives no limit, a model gets USUAL rows, and code
- * (`forData`) gets all rows. */
+/** Returns the offset and the limit of a call. If the caller gives no limit, a model gets USUAL rows, and Lisp code in
+ * the image (`forData`) gets all rows. */
 export function pageOf(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,
@@ -33,7 +34,7 @@ export function pageOf(
   return { offset, limit: limit ?? (forData ? ALL_ROWS : usual) };
 }
 
-/** Throws a CallError when code gives no limit, and would get only some of TOTAL rows. */
+/** Throws a CallError when Lisp code in the image gives no limit, and would get only some of TOTAL rows. */
 export function checkWhole(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,

@@ -85,12 +85,13 @@ export interface FormOf {
 
 export class Places {
   readonly root: string;
-  /** The name of the image if it runs elsewhere and no folder of the workspace is mapped to one there. */
+  /** The name of the image, if it runs on another machine and --map maps no folder of the workspace to a folder there;
+   * else undefined. */
   readonly unmapped: string | undefined;
   readonly #sources: Sources;
 
-  /** `forbids` returns the reason why a file may not be read, else undefined. `features` returns the *FEATURES* of the
-   * image. `elsewhere` reads files on the machine of the image. `unmapped` is the property of that name. `readLoaded`
+  /** ROOT is the root folder of the workspace. `forbids` returns the reason why a file may not be read, else undefined.
+   * `features` returns the *FEATURES* of the image. `elsewhere` reads files on the machine of the image. `readLoaded`
    * gets from the image the texts that it has loaded. */
   constructor(
     root: string,
@@ -178,16 +179,16 @@ export class Places {
     });
   }
 
-  /** Returns the places of USES in the current text of the file. `start` is the index of their form, and `spots` are
-   * the indexes of the uses. `same` is true when the form has not changed since the image loaded it. Returns undefined
-   * when the file cannot be read. */
+  /** Finds USES, places in DEFINITION at which SOUGHT is used, in the current text of their file. `start` of the result
+   * is the index of their top-level form, and `spots` has the positions of the uses. Returns undefined when the file
+   * cannot be read. */
   spots(uses: readonly Place[], sought: SoughtName, definition: DefinitionName) {
     const versions = uses[0] && this.#versions(uses[0]);
     return versions && usesNow(versions, uses, sought, definition);
   }
 
-  /** Returns the sites in FILE for those of the indexes OTHERS that are in the same definition as one of INDICES, but
-   * are not in INDICES. */
+  /** INDICES and OTHERS are indexes in FILE. Returns a site for each of OTHERS that is in the same definition as one of
+   * INDICES. Skips those that are themselves in INDICES. */
   sitesInSameForms(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
@@ -215,7 +216,7 @@ export class Places {
   }
 
   /** Returns the range of the list at PLACE in the current text of its file; undefined when it is uncertain. If BEFORE
-   * is given, skips this number of forms, and returns the range of the next form in the list. */
+   * is given, PLACE is that of an atom (see PartPlace): returns the range of the atom after the first BEFORE forms. */
   span(place: Place, before?: number): Span | undefined {
     const versions = this.#versions(place);
     return versions && spanNow(versions, place, before);
@@ -230,8 +231,8 @@ export class Places {
     return { at: `${name}:${line}:${column}`, text: boundLine(text, column) };
   }
 
-  /** Returns the line of PLACE, which is marked, with COUNT lines before it and after it. If its top-level form has at
-   * most WHOLE lines, returns this form. Returns undefined when PLACE is not found. */
+  /** Returns the numbered line of PLACE, marked with `>`, and COUNT lines before it and after it. If the top-level form
+   * of PLACE has at most WHOLE lines, returns all lines of this form. Returns undefined when PLACE is not found. */
   around(place: Place, count: number, whole = 0): string | undefined {
     const versions = this.#versions(place);
     if (versions === undefined) return undefined;

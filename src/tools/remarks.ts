@@ -15,8 +15,8 @@ function sorted(warnings: Warning[]): Warning[] {
 }
 
 /** Returns the section with the warnings about evaluated forms, each with its form; undefined when there are none.
- * Shows only the number of compiler notes, and of warnings about files outside the root of PLACES, which the caller
- * cannot mend. */
+ * Compiler notes are only counted, and so are warnings about files outside the root of PLACES, which the caller cannot
+ * mend. */
 export function warningSection(remarks: Remarks, places: Places | undefined): string | undefined {
   const { warnings = [], warningCount = 0, noteCount = 0, fileNoteCount = 0 } = remarks;
   const formNotes = noteCount - fileNoteCount;
@@ -58,8 +58,8 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
 }
 
-/** Returns the text of the warnings GROUP, which are equal, with the places of all. If all are about the same form, the
- * text shows it. */
+/** GROUP has equal warnings. Returns their text with all their places, and with their form if all have the same form.
+ * */
 function alikeText(group: Warning[], places: Places): string {
   const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
   // Some warnings have neither a place nor a definition.
@@ -103,8 +103,8 @@ function warningText(warning: Warning, where = whereText(warning)): string {
   return `${kind}${where && ` (${where})`}: ${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
 }
 
-/** Returns the name of the redefined function or method in TEXT, the report of SBCL's warning. For a method, the text
- * also has the names of its classes. */
+/** Returns the name of the redefined function or method in TEXT, the report of SBCL's warning. The names of classes
+ * replace the class objects in the name of a method. */
 function redefinedText(text: string): string {
   return text
     .replace(/^redefining /i, '')

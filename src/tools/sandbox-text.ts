@@ -47,7 +47,8 @@ export async function refusedBySandbox(text: string, limits: SandboxLimits): Pro
 
 const HELD = 'a folder with a repository, settings of programs or keys in it';
 
-/** Returns the warning that FILE is new in the workspace and is of a kind that programs outside the sandbox obey. */
+/** Returns the warning that FILE, from which programs outside the sandbox read settings or commands, is new in the
+ * workspace. */
 export function newcomerText(file: string): string {
   return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
 }

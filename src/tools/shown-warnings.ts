@@ -10,7 +10,8 @@ export class ShownWarnings {
   /** By file: the warnings of its last load that had warnings. */
   readonly #files = new Map<string, ReadonlyMap<string, Warning>>();
 
-  /** Records WARNINGS, of a load. Returns the errors, and those that the previous load of the file did not have. */
+  /** Records WARNINGS, the warnings of a load. Returns the errors, and the warnings that the previous load of their
+   * file did not have. */
   keep(warnings: readonly Warning[] = []): Warning[] {
     const fresh = warnings.filter((warning) => this.#isNew(warning));
     for (const [file, some] of groupBy(warnings, ({ file = '' }) => file))
@@ -23,7 +24,7 @@ export class ShownWarnings {
   }
 
   /** Returns the errors in WARNINGS, the warnings that no earlier answer contains, and those that the previous load of
-   * the file did not have. */
+   * their file did not have. */
   newFor(earlierAnswers: EarlierAnswers, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
       const isRepeated = earlierAnswers.repeats(`warning ${warning.file} ${keyOf(warning)}`);
@@ -40,8 +41,8 @@ export class ShownWarnings {
   }
 }
 
-/** Returns REMARKS without the warnings that earlier answers had, and a sentence with their number. Returns all of
- * REMARKS when REMARKS are incomplete, or when there are no earlier answers. */
+/** Returns REMARKS without the warnings that earlier answers had, and a sentence with their number. Returns REMARKS
+ * unchanged when they lack some of the warnings, or when there are no earlier answers. */
 export function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,

@@ -21,7 +21,7 @@ interface Version {
 
 /** A version of a source file. Its forms are parsed when they are needed. */
 export class Source {
-  /** The stats of the file when it was last checked. */
+  /** The version of the file on the disk when it was last compared with this text. */
   version: Version;
   /** The time when the file was last written, in seconds of Lisp's universal time. */
   readonly written: number;
@@ -81,8 +81,8 @@ const TICK_MS = 50;
 const EPOCH = 2_208_988_800;
 
 /** Reads files on the machine of the image. `isOne` returns true for the name of such a file. `read` returns the octets
- * of the file, and the time when it was last written; undefined when it cannot be read. If this time is `written`,
- * there are no octets. */
+ * of the file, and the time when it was last written; undefined when it cannot be read. The octets are absent when this
+ * time equals the argument `written`. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(

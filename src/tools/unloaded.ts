@@ -27,14 +27,14 @@ const NAME_LIMIT = 10;
 /** Maximum number of .asd files that are read. */
 const FILE_LIMIT = 50;
 
-/** Returns TOOL, which adds the note to results that found nothing. */
+/** Returns TOOL with a handler that adds the note to results that found nothing. */
 export function notingUnloaded(tool: Tool, dependencies: NoteDependencies): Tool {
   return {
     ...tool,
     handler: async (args, context) => {
       const answer = await tool.handler(args, context);
       const result = toResult(answer);
-      // Code does not read notes.
+      // Lisp code in the image gets only the data of a result, so no note is made for it.
       if (!result.unfound || context.forData) return answer;
       const note = joinSections([result.note, await unloadedNote(dependencies, context)]);
       return note === '' ? result : { ...result, note };
@@ -81,7 +81,7 @@ function counted(names: readonly string[], noun: string, one = '', several = '')
   return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
 }
 
-/** Returns the names of systems that FILE defines and gives as literals. FILE must have been prepared. */
+/** Returns the names of the systems in FILE, if they are literals. PLACES must have read FILE (`prepare`). */
 function namesIn(file: string, places: Places): string[] {
   const source = places.sourceText(file);
   return source === undefined ? [] : systemsIn(new TopLevelForms(source, new Set()));

@@ -14,7 +14,7 @@ import { isLispFile } from './parentheses.ts';
 /** Maximum number of files that a note names. */
 const NAME_LIMIT = 5;
 
-/** Returns TOOL, which adds the note to its answers. TOOL must have the parameter `path` or `paths`, or both. */
+/** Returns TOOL with a handler that adds the note. TOOL must have the parameter `path` or `paths`, or both. */
 export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
   return noting(tool, workspace, async (files, args, result) => {
     const paths = [args['path'], args['paths']].flat().filter((path) => typeof path === 'string');
@@ -26,8 +26,8 @@ export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
   });
 }
 
-/** Returns TOOL, which adds a note about all Lisp files of the workspace that have unsaved changes. This is for a tool
- * that reads files which its arguments do not name. */
+/** Returns TOOL with a handler that adds a note about all Lisp files of the workspace that have unsaved changes. This
+ * is for a tool that reads files which its arguments do not name. */
 export function notingUnsavedLisp(tool: Tool, workspace: Workspace): Tool {
   return noting(tool, workspace, async (files) => {
     const isOwn = (file: string) => workspace.realRoots.some((root) => isAt(file, root));
@@ -38,8 +38,8 @@ export function notingUnsavedLisp(tool: Tool, workspace: Workspace): Tool {
   });
 }
 
-/** Returns TOOL, which adds the notes that NOTE_ON returns. Its first argument, FILES, has all readable files with
- * unsaved changes. */
+/** Returns TOOL with a handler that adds the notes that NOTE_ON returns. FILES, the first argument of NOTE_ON, has all
+ * readable files with unsaved changes. */
 function noting(
   tool: Tool,
   workspace: Workspace,
@@ -48,7 +48,7 @@ function noting(
   return {
     ...tool,
     handler: async (args, context) => {
-      // Code does not read notes.
+      // Lisp code in the image gets only the data of a result, so no note is made for it.
       if (context.forData) return tool.handler(args, context);
       const [answer, { files, silent }] = await Promise.all([
         tool.handler(args, context),
@@ -76,8 +76,8 @@ async function realOf(workspace: Workspace, path: string): Promise<string | unde
   }
 }
 
-/** Returns true when the call read FILE: when the call ASKED for it or for a folder that contains it, or when RESULT
- * names it. Returns true also when a search of the workspace found nothing, if FILE is a Lisp file. */
+/** Returns true when the call read FILE: when `asked`, the paths in the call, has FILE or a folder that contains it, or
+ * when RESULT names FILE. Also returns true for a Lisp file when a search of the workspace found nothing. */
 function readsFile(
   file: string,
   {

@@ -24,12 +24,12 @@ export interface Versions {
   loaded: Source | undefined;
   /** The features at the time of the load; absent when the current ones give the same forms. */
   features?: Features | undefined;
-  /** True when those forms that differ in `now` were also loaded, one by one, after `loaded`. */
+  /** True when the forms of `now` that differ from `loaded` were also loaded, one by one, after `loaded`. */
   changesLoaded?: boolean;
 }
 
-/** The difference between a form in a file that has changed and its loaded version. `form`: the form itself has
- * changed. `elsewhere`: only other forms have changed. `unknown`: it cannot be determined. */
+/** How a form of a changed file differs from its loaded version. `form`: the form itself has changed. `elsewhere`: only
+ * other forms have changed. `unknown`: the difference cannot be determined. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
 /** The top-level form of a place, in the current text of the file. */
@@ -61,8 +61,8 @@ export function placeNow(versions: Versions, place: Place, definition: Definitio
   return { ...form, start: start ?? form.start, inside: start === undefined };
 }
 
-/** Returns the range of the list at PLACE in the current text; undefined when it is uncertain. With BEFORE, skips this
- * number of forms, and returns the range of the next form in the list. */
+/** Returns the range of the list at PLACE in the current text; undefined when it is uncertain. If BEFORE is given,
+ * PLACE is that of an atom (see PartPlace): returns the range of the atom after the first BEFORE forms. */
 export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
   const { now, start, same, inside } = placeNow(versions, place, { name: '' });
   if (start === undefined || !same || inside) return undefined;
@@ -148,9 +148,9 @@ function indexNow({ now, loaded = now, features }: Versions, place: Place, top: 
   return oldTop === undefined ? undefined : index - oldTop + top;
 }
 
-/** Returns the index at which the top-level form of NOW begins that contains DEFINITION inside, such as an edited LET, as
- * the form at the index OLD of BEFORE does. If several forms of a text contain DEFINITION, only their order distinguishes
- * them. Returns undefined when there is no such form. */
+/** The top-level form at the index OLD of BEFORE has DEFINITION in a form inside it, as a LET around a DEFUN does.
+ * Returns the index of the corresponding form of NOW; undefined when there is none. If several forms contain
+ * DEFINITION, only their order distinguishes them. */
 function formAround(
   definition: DefinitionName,
   old: number,
@@ -164,7 +164,7 @@ function formAround(
   return formInOrder(old, before, now, was, is);
 }
 
-/** Returns the indexes at which those top-level forms begin that contain the definition in a form inside them. */
+/** Returns the start indexes of the top-level forms that have the definition in a form inside them. */
 function formsAround({ name, method }: DefinitionName, forms: TopLevelForms): number[] {
   const nested = formsNaming(forms, { name: definitionNameOf(name) }).filter(
     (found) =>

@@ -92,8 +92,8 @@ export class WorkspaceBuffers {
     if (pending !== undefined) throw new CallError(`There is no file ${visibleName(name)} yet. ${pending}`);
   }
 
-  /** Returns the buffer of the only file with the file name NAME. NEW_FILE is the path that NAME means, where no file
-   * is. */
+  /** Returns the buffer of the only file with the file name NAME. NEW_FILE is the path to which NAME resolves; no such
+   * file exists. */
   async #findByFileName(name: string, newFile: string, unsaved: Unsaved): Promise<TextBuffer> {
     const { paths, budget } = await this.#files(unsaved);
     const [only, ...others] = paths.filter((path) => basename(path) === name);
@@ -107,8 +107,8 @@ export class WorkspaceBuffers {
     throw new CallError(joinedSentences(this.#unknownText(name, paths), note, ...inEditors));
   }
 
-  /** Returns the buffer of the file REAL, a real path. PATH is the path that the call gave. If UNSAVED says something
-   * about the file, a note says which text the buffer has. */
+  /** Returns the buffer of the file REAL, a real path. PATH is the path that the call gave. If UNSAVED has an unsaved
+   * text of the file, or names an editor that did not answer, a note says which text the buffer has. */
   #noted(real: string, path: string, unsaved: Unsaved, note?: string): TextBuffer {
     const buffer = this.#buffer(real, path, unsaved);
     const lacksChangesIn = buffer.isUnsavedText ? undefined : (buffer.unsavedIn ?? unsaved.silent);
@@ -120,7 +120,7 @@ export class WorkspaceBuffers {
     };
   }
 
-  /** Resolves with the files in FOLDERS that have unsaved changes. */
+  /** Resolves with the files in FOLDERS that have unsaved changes, and with an editor that did not answer. */
   async #unsavedIn(folders: readonly string[]): Promise<Unsaved> {
     const each = await Promise.all(folders.map((folder) => this.#workspace.unsavedBelow(folder)));
     const silent = each.find(({ silent }) => silent !== undefined)?.silent;
@@ -189,15 +189,15 @@ export class WorkspaceBuffers {
     return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
-  /** Yields the files in FOLDER, or in the whole workspace if it is undefined, with their texts on the disk. Uses up
-   * BUDGET. Returns undefined when FOLDER does not exist. */
+  /** Returns the files in FOLDER, or in the whole workspace if FOLDER is undefined, with their texts on the disk. Stops
+   * when BUDGET is used up. Returns undefined when FOLDER does not exist. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     const folders = await this.#foldersAt(folder);
     return folders && this.#buffersIn(folders, budget, { files: [] });
   }
 
-  /** Like `below`, but a file that has an unsaved text in an editor is yielded with that text. `silent` is the name of
-   * an editor that did not say which texts it has. */
+  /** Like `below`, but a file that has an unsaved text in an editor is returned with that text. `silent` is the name of
+   * an editor that did not answer which unsaved texts it has. */
   async belowAsEdited(
     folder: string | undefined,
     budget: Budget,
@@ -250,7 +250,8 @@ export class WorkspaceBuffers {
   }
 }
 
-/** Returns a sentence that says which text of its file a buffer has; undefined when no editor has another text. */
+/** Returns a sentence that says whether a buffer has an unsaved text or the text on the disk; undefined when no editor
+ * has unsaved changes of the file. */
 function textNote({ unsavedIn, isUnsavedText }: TextBuffer, { silent }: Unsaved): string | undefined {
   if (isUnsavedText) return `This is the unsaved text in ${unsavedIn}, not that on the disk.`;
   if (unsavedIn !== undefined) return `It has unsaved changes in ${unsavedIn}; this is the text on the disk.`;

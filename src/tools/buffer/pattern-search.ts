@@ -7,8 +7,8 @@ import { remainingTime } from '../../files/budget.ts';
 /** Maximum CPU time, in milliseconds, of the search of one text. */
 const MATCH_MS = 3000;
 
-/** Matching a JavaScript regular expression may never end, so it happens in a thread that can be terminated. The code
- * is a string, because a thread cannot run a part of a bundled file. */
+/** The code of the worker thread. Matching a JavaScript regular expression may never end, so it happens in a thread
+ * that can be terminated. The code is a string, because a thread cannot run a part of a bundled file. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const pattern = new RegExp(workerData.source, workerData.flags);
@@ -40,13 +40,13 @@ export function searchPattern(pattern: string, regex: boolean): RegExp {
       `Parameter 'pattern' can have ${PATTERN_LIMIT} characters, not more. Give the beginning of the text.`,
     );
   }
-  // The texts in which it is searched have only LF as line ends.
+  // The searched texts have only LF as line ends.
   const normalized = pattern.replaceAll('\r\n', '\n');
   const source = regex ? normalized : normalized.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   try {
     return new RegExp(source, 'gimu');
   } catch {
-    // The flag u is not used, because many patterns contain escapes that it forbids, such as \- and \".
+    // Many patterns contain escapes that the flag u forbids, such as \- and \". They are tried without it.
   }
   try {
     return new RegExp(source, 'gim');

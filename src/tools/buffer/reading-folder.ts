@@ -12,8 +12,8 @@ type FileEntry = Result & { data: object };
 
 /** Maximum number of characters of the texts that are read for one answer. */
 const TEXT_LIMIT = 80_000;
-/** Maximum number of characters of the texts that are read when Lisp code in the image is the caller. It gets the data,
- * which need not fit into an answer. */
+/** Maximum number of characters of the texts that are read when Lisp code in the image is the caller. Such code gets
+ * the data, which need not fit into an answer. */
 const DATA_TEXT_LIMIT = 8_000_000;
 
 /** A call that reads a directory. `whole` is true when Lisp code in the image is the caller. */
@@ -22,8 +22,8 @@ interface FolderRequest {
   whole: boolean;
 }
 
-/** Returns the answer with FILES, those of a directory. SHOW returns the entry for a file. Reads no more files when
- * BUDGET is used up. */
+/** Returns the answer with the texts of FILES, the files of a directory. SHOW returns the entry for a file. Reads no
+ * more files when BUDGET is used up. */
 export async function folderResult(
   { path, whole }: FolderRequest,
   files: AsyncIterable<TextBuffer>,

@@ -143,7 +143,7 @@ interface Range {
   first: number;
   last: number;
   limit: number;
-  /** True when code gets the lines, which then need not fit into one answer. */
+  /** True when Lisp code in the image is the caller. The lines then need not fit into one answer. */
   whole: boolean;
 }
 
@@ -173,7 +173,7 @@ function excerptResult(
   }
   const inRange = lines.slice(0, last - first + 1);
   const requested = inRange.slice(0, limit);
-  // The text for a model is limited. The data are not, if code gets them.
+  // Only the text for a model is limited, not the data for Lisp code.
   const textLines = fittingRows(requested);
   const dataLines = whole ? requested : textLines;
   const textEnd = first + textLines.length - 1;

@@ -62,7 +62,8 @@ const SEARCH_IN_BUFFER = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that searches the files in BUFFERS. MATCH_MS is the maximum time of the search of one text. */
+/** Returns the tool that searches the files in BUFFERS. MATCH_MS is the maximum number of milliseconds for the search
+ * of one text. */
 export function searchInBufferTool(buffers: WorkspaceBuffers, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
@@ -223,7 +224,8 @@ interface SearchedText {
   text: string;
 }
 
-/** Appends the matches in SEARCHED to FOUND. Stops when FOUND has LIMIT matches. */
+/** Counts the matches in SEARCHED, and appends those after the offset of FOUND to FOUND, until FOUND has LIMIT matches.
+ * */
 async function searchText(searcher: Finder, searched: SearchedText, found: SearchResults, limit: number) {
   const skip = Math.max(0, found.offset - found.total);
   const room = limit - found.matches.length;
@@ -234,8 +236,8 @@ async function searchText(searcher: Finder, searched: SearchedText, found: Searc
   for (const match of matchesIn(searched, places, searcher.code)) found.matches.push(match);
 }
 
-/** Returns the matches for PLACES, which are index ranges in ascending order. The text of a match is its line. If
- * WHOLE_CALLS is true, and the match is in a call that has several lines, it is the whole call. */
+/** Returns the matches for PLACES, which are index ranges in ascending order. The text of a match is its line or, if
+ * WHOLE_CALLS is true and the match is in a call of several lines, the whole call. */
 function matchesIn(
   { file, lines, text }: SearchedText,
   places: [number, number][],

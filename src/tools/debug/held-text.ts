@@ -60,8 +60,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
-/** Returns lines for the frames of a held error, with the frame numbers that the tool debug uses. For consecutive
- * frames of libraries, one line gives their number. */
+/** Returns lines for the frames of a held error, with the frame numbers that the tool debug uses. One line with their
+ * number replaces consecutive frames of libraries. */
 function framesText({ frames = [], moreFrames }: Condition, held: HeldError, places: Places): string {
   const foldsLibraries = frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];

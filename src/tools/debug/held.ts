@@ -1,4 +1,4 @@
-// Defines types and options for calls about a held error, one whose thread waits in the debugger.
+// Defines types and options for calls about a held error. An error is held when its thread waits at it in the debugger.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -27,7 +27,7 @@ export interface HeldErrorRequest extends DebugDependencies {
   };
 }
 
-/** Returns the options of the image's call for a call about a held error. */
+/** Returns the options for cancellation, progress and timeout of a call in the image about a held error. */
 export function heldCallOptions({ args, context }: HeldErrorRequest) {
   return { ...callOptions(context), ...limitOption(args) };
 }

@@ -33,7 +33,7 @@ export const DEBUG_LEVEL = {
   maximum: 3,
 } as const;
 
-/** Returns the arguments of an operation of the image for on_error, restarts and debug_level. */
+/** Converts the tool arguments on_error, restarts and debug_level to arguments of an operation of the image. */
 export function errorOptions(
   args: {
     readonly on_error?: 'end' | 'hold';
@@ -50,8 +50,8 @@ export function errorOptions(
   };
 }
 
-/** Returns the argument with the highest number that an error of a lost image had; {} when no lost image had an error.
- * A new image gives its errors higher numbers. */
+/** Returns the argument `heldAbove`, the highest number of a held error in a lost image; {} when there was none. A new
+ * image gives its errors higher numbers. */
 export function heldAbove({ highestLost }: HeldToolCalls): { heldAbove?: number } {
   return highestLost > 0 ? { heldAbove: highestLost } : {};
 }

@@ -12,8 +12,8 @@ import type { DebugDependencies } from './held.ts';
 import { heldAbove } from './hold.ts';
 import { showHeld } from './looking.ts';
 
-/** Returns the list of held errors. If there is only one, and a watch holds it, the answer also shows the error itself,
- * unless an earlier answer did. */
+/** Returns the list of held errors. If there is only one, and it is held because `watch` requested it, the answer also
+ * shows the error itself, unless an earlier answer did. */
 export async function listHeld(dependencies: DebugDependencies): Promise<Result> {
   const { image, holds, context } = dependencies;
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));

@@ -21,7 +21,8 @@ export function leftFrameResult(held: HeldErrorRequest, reply: Reply<DebugOperat
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns the result for REPLY, when the thread has continued. The last parameter says whether the call was to end. */
+/** Returns the result for REPLY, when the thread has continued. `end` is true when the caller asked to end the held
+ * call. */
 export function outcome(
   held: HeldErrorRequest,
   reply: Reply<DebugOperation>,

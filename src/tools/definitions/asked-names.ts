@@ -71,7 +71,7 @@ export function prefixOf({ name }: DefinitionQuery): string | undefined {
 }
 
 function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
-  // 'AREA and #'AREA are names too.
+  // The name in 'AREA and #'AREA is the form after the quote.
   const whole = forms.formFrom(start);
   const form = whole?.inner ?? whole;
   const text = (form?.text ?? '').trim();

@@ -17,9 +17,9 @@ import { lispFiles, lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
 /** Adds splices to FILES that rewrite the calls of a function in one file, or in all Lisp files of the
- * workspace. DEFINING are the files as the other edits leave them. HOME is the package of a name without prefix.
- * Returns a line for each call or mention that is not rewritten. Throws a CallError when the image lacks the function,
- * or no file mentions it. */
+ * workspace. DEFINING are the files that the other edits of this call change, with their planned text. HOME is the
+ * package of a name without prefix. Returns a line for each call or mention that is not rewritten. Throws a CallError
+ * when the image lacks the function, or no file mentions it. */
 export async function planCallsEdit(
   { image, places, workspace }: Origins,
   files: EditedFiles,

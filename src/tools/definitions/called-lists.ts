@@ -1,4 +1,4 @@
-// Finds the lambda list of the function that rewritten calls call.
+// Finds the lambda list of the function in the rewritten calls. A rewrite can replace the function by another one.
 
 import type { Image } from '../../image/image.ts';
 import type { ImpactData } from '../../image/wire/operations.ts';
@@ -18,14 +18,16 @@ import type { PlannedFile } from './edited-files.ts';
 /** The function whose calls are rewritten, with the data of the image about this function. */
 type Old = Callee & { facts: ImpactData };
 
-/** The lambda lists of the function in the new calls of a pattern, by the package in which its name is read. */
+/** Finds the lambda lists of the function in the new calls of a pattern. Its name can be read in several packages, and
+ * then means several functions. */
 export class CalledLists {
   readonly #image: Image;
   readonly #context: CallContext;
   readonly #pattern: CallPattern;
   readonly #old: Old;
-  /** By name, with its package: the lambda list of a function that the same call edits. */
+  /** The lambda lists of the functions that the other edits of this call define. The keys are `PACKAGE::NAME`. */
   readonly #edited: ReadonlyMap<string, LambdaList>;
+  /** The lambda lists found so far. The keys are the packages in which the name of the function is read. */
   readonly #known = new Map<string, LambdaList | undefined>();
 
   constructor(
@@ -42,7 +44,8 @@ export class CalledLists {
     this.#edited = new Map(defining.flatMap(functionsIn));
   }
 
-  /** Returns a function that returns the lambda list for each of MENTIONS, which are in FORMS. */
+  /** MENTIONS are calls in FORMS. Returns a function that takes the start of a top-level form with such calls, and
+   * returns the lambda list for them. */
   async inFile(forms: TopLevelForms, mentions: readonly CallMention[]): Promise<ListAt> {
     if (keepsOperator(this.#pattern)) {
       const list = this.#ofOld();
@@ -76,8 +79,8 @@ export class CalledLists {
   }
 }
 
-/** Returns the lambda list in FACTS. Returns undefined when FACTS describe no function, or when SBCL keeps no lambda
- * list of the function. */
+/** Returns the lambda list that the image reported for a function. Returns undefined for a compiler macro, and when
+ * SBCL keeps no lambda list of the function. */
 function listIn({ kind, arglist, accepted = arglist }: Pick<ImpactData, 'kind' | 'arglist' | 'accepted'>) {
   return kind === 'COMPILER MACRO' || accepted === undefined ? undefined : parsedLambdaList(accepted);
 }

@@ -44,11 +44,12 @@ export function readRowText({ name, at, note, text, methods = [] }: ReadRow): st
   ]);
 }
 
-/** Returns the text of a definition that an evaluation made; undefined when the history of evaluations has dropped it. */
+/** Returns the text of a definition that an evaluation made; undefined when the history of evaluations has dropped it.
+ * */
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
 /** Returns the definitions of a name that QUERY and OPTIONS select. EVALUATED returns the texts of
- * definitions that evaluations made; without it, these are left out. */
+ * definitions that evaluations made; if it is absent, the rows have no such texts. */
 export function definitionsOf(
   { symbol, things = [] }: DescribeData,
   places: Places,
@@ -62,8 +63,8 @@ export function definitionsOf(
       own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
       rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, evaluated }),
     }));
-  // A group of rows without a form of its own belongs to slots, whose accessor has this name. When another form defines
-  // the name, these rows are shown without text.
+  // A group with `own` false is for a slot accessor. Its rows are the class or structure forms with the slot. If
+  // another form defines the name, these rows are shown without text.
   const hasOwnForm = query.methods === undefined && groups.some(({ own, rows }) => own && rows.length > 0);
   const [own, others] = [groups.filter((group) => group.own), groups.filter((group) => !group.own)];
   return [...own, ...others].flatMap((group) =>
@@ -86,7 +87,7 @@ export function isOfKind(nature: string, kind: string | undefined): boolean {
   );
 }
 
-/** Returns true when OPTIONS request the texts of methods. */
+/** Returns true when the options request the texts of methods. */
 export function wantsMethods({ methods, kind }: ReadOptions): boolean {
   return methods === true || kind?.toUpperCase() === 'METHOD';
 }
@@ -171,7 +172,7 @@ function rowOf(
   definition: DefinitionName,
   { places }: Reading,
 ): ReadRow {
-  // If code made the name, the name can be anywhere in the form, so the whole form is read.
+  // If the code of the form computes the name, no part of the form has the name, so the whole form is read.
   const found = places.text(place, place.byCode ? { name: '' } : definition);
   if (found === undefined) return { name, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;

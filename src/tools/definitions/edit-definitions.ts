@@ -143,7 +143,7 @@ function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined
 }
 
 /** Throws a CallError when a form above a changed form changes how the reader reads later forms, and also does other
- * things. To load the changed forms alone, such a form can neither be run nor be left out. */
+ * things. To run such a form would repeat the other things, and to skip it would misread the changed forms. */
 function checkLoadable({ files }: Plan): void {
   for (const file of files) {
     const line = lineOfReaderSetting(file);

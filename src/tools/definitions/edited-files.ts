@@ -41,8 +41,8 @@ export interface PlannedFile extends EditedFile {
   changed: Span[];
   /** For each top-level form of the new text, its number in the old text; null for a new or changed form. */
   numbers: (number | null)[];
-  /** Problems that the image's reader found in the new text and that an evaluation of other forms would solve, such as
-   * a missing package. */
+  /** Problems of the image's reader with the new text that loading other code would solve, such as a missing
+   * package. */
   notes: QuestionLine[];
   /** The packages that changed forms use and that the image lacks. */
   missing: readonly string[];
@@ -69,8 +69,8 @@ export class EditedFiles {
     return [...this.#files.values()].find((file) => file.path === path);
   }
 
-  /** Returns the file at PATH. Throws a CallError when it cannot be written. Throws one too when it does not exist,
-   * unless IS_NEW is true. */
+  /** Returns the file at PATH. Throws a CallError when it cannot be written, or when it does not exist and IS_NEW is
+   * false. */
   async open(path: string, isNew = false): Promise<EditedFile> {
     const { real: found, missing } = await this.#workspace.locate(path, isNew ? 'write' : 'read');
     const real = join(found, ...missing);

@@ -53,8 +53,8 @@ function fileText(file: PlannedFile): string {
   ].join('\n');
 }
 
-/** Returns lines with the names of the changed forms, which are at PLACES. Forms with equal operator and name
- * share a line. */
+/** Returns lines with the names of the changed forms. PLACES has their line numbers, in the same order. Forms with
+ * equal operator and name share a line. */
 function namedLines({ newForms, changed }: PlannedFile, places: readonly string[]): string[] {
   const forms = changed.map(({ start }, index) => ({
     ...formNames(newForms, start),

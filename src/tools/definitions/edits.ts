@@ -6,7 +6,7 @@ import { readArguments } from '../../kernel/schema.ts';
 import { type CallPattern, callPatternOf } from '../../source/call-rewriting.ts';
 import { type DefinitionQuery, parseQueries } from './asked-names.ts';
 
-/** The members of an edit, as parameters. */
+/** The members of an edit, declared like the parameters of a tool. */
 export const EDIT = [
   {
     name: 'definition',

@@ -11,8 +11,8 @@ import { TopLevelForms } from '../../source/top-level.ts';
 
 const SEARCH_LIMIT = 1000;
 
-/** By up to this many milliseconds, a definition can seem to be older than the start of its evaluation, because the
- * image counts whole seconds. */
+/** Maximum number of milliseconds by which a definition can seem older than the start of its evaluation, because the
+ * image records times in whole seconds. */
 const CLOCK_MS = 1500;
 
 /** A definition that an evaluation made. `symbol` is `NAME` or `SETF NAME`, without package. `method` has the
@@ -23,9 +23,9 @@ export interface EvaluatedDefinition {
   evaluated: Evaluated;
 }
 
-/** Returns the text of DEFINITION; undefined when it is not found. The text comes from the newest form in HISTORY that
- * begins as the image recorded, and that was evaluated before the definition was made. HISTORY does not have the forms
- * that a rebuild evaluated. */
+/** Returns the text of DEFINITION; undefined when it is not found. The image records the beginning of the form that
+ * made a definition. The text comes from the newest evaluation in HISTORY that contains this beginning, and that
+ * started before the definition was made. HISTORY does not have the forms that a rebuild of the image evaluated. */
 export function evaluatedText(
   history: ReplHistory,
   definition: EvaluatedDefinition,

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path';
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { Agreement } from '../../image/wire/operations.ts';
-
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { definitionDetails } from '../../source/definition-details.ts';
@@ -85,7 +84,7 @@ interface FileLoad {
   reply: Reply<'load-forms'>;
 }
 
-/** Returns a section for each of LOADS. It has the differences between image and file after all loads. */
+/** Returns a section for each of LOADS: the differences between the image and the file after all loads. */
 async function agreementSections(
   { image, places }: Origins,
   loads: readonly FileLoad[],

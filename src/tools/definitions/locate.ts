@@ -49,7 +49,7 @@ export class Locator {
   readonly #files: EditedFiles;
   readonly #home: string | undefined;
   readonly #context: CallContext;
-  /** What the image says about names. The key is package and name. */
+  /** The image's descriptions of names; undefined for names that the image lacks. The keys are `PACKAGE NAME`. */
   readonly #described = new Map<string, DescribeData | undefined>();
   /** True when the last search did not cover all files of the workspace. */
   #incomplete = false;
@@ -130,8 +130,8 @@ export class Locator {
     return { paths: found.length > 0 || outside !== undefined ? found : [...sameName], outside };
   }
 
-  /** Returns those of FOUND that define the symbol of the edit. KNOWN is what the image says about this symbol;
-   * undefined when it knows none. */
+  /** Returns those of FOUND that define the symbol of the edit. KNOWN is the image's description of this symbol;
+   * undefined when the image lacks it. */
   async #ofSymbol(found: Located[], { query }: Edit, known: DescribeData | undefined): Promise<Located[]> {
     const prefix = prefixOf(query) ?? this.#home;
     const isDefined = known !== undefined && (known.things ?? []).length > 0;
@@ -162,8 +162,8 @@ export class Locator {
     return same.length > 0 ? same : found;
   }
 
-  /** Returns only that one of FOUND which the image has loaded. Returns all of FOUND when this is uncertain, or when
-   * its file has several of FOUND. */
+  /** If the image has loaded exactly one of FOUND, and it is the only one in its file, returns only this one. Otherwise
+   * returns all of FOUND. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
@@ -305,7 +305,8 @@ async function unsavedText(workspace: Workspace): Promise<string> {
   return [...(files.length > 0 ? [unsearched] : []), ...silence].map((sentence) => ` ${sentence}`).join('');
 }
 
-/** Returns the most likely of FOUND for QUERY. If any begin exactly as QUERY, returns only these. */
+/** Returns the most likely of FOUND for QUERY. If some of them begin exactly as the form in QUERY, returns only these.
+ * */
 function bestFitting(found: readonly Located[], query: DefinitionQuery): Located[] {
   const targets = found.map(({ target }) => target);
   const likely = new Set(likeliest(targets, targetQueryOf(query)));

@@ -27,8 +27,8 @@ const READER_VARIABLES: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
-/** When a form with one of these operators is evaluated, the code inside it does not run. The same holds for operators
- * that begin with DEF. */
+/** Assignments inside forms with these operators, or with operators that begin with DEF, are not searched. Most of this
+ * code does not run when the form is evaluated. */
 const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
 /** Number of levels of nested lists in which assignments are searched. */
 const SEARCH_DEPTH = 8;
@@ -92,7 +92,7 @@ function isSetting(form: Form): boolean {
   );
 }
 
-/** Returns the names of the variables that FORM sets, if it is a SETF or SETQ, and of the operators of other places. */
+/** If FORM is a SETF or SETQ, returns the names of the variables and of the accessors that it assigns; else []. */
 function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);

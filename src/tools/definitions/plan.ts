@@ -21,13 +21,13 @@ import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 import { splicesOfWhole } from './whole-definitions.ts';
 
-/** Maximum number of calls to list that an edit of all calls left unchanged. */
+/** Maximum number of lines about calls that an edit with op `calls` does not rewrite. */
 export const KEPT_LINES = 60;
 
 /** The changes that the edits of a call make. */
 export interface Plan {
   files: readonly PlannedFile[];
-  /** A line for each call that an edit of all calls does not rewrite. */
+  /** A line for each call that an edit with op `calls` does not rewrite. */
   keptCalls: readonly QuestionLine[];
 }
 
@@ -51,7 +51,7 @@ export async function planEdits(
   }
   for (const { edit, located } of movedWithComments(placed, origins.places.features)) {
     const { file, splices } = await changesOf(edit, located, files);
-    // Not push(...splices), because a call can have fewer arguments than there can be splices.
+    // push(...splices) would exceed the maximum number of arguments of a call when there are many splices.
     for (const splice of splices) file.splices.push({ ...splice, label: edit.label });
   }
   const callsEdits = edits.filter((edit) => 'pattern' in edit);

@@ -88,7 +88,7 @@ export function readDefinitionTool(origins: Origins) {
       const results: Result[] = [];
       for (const query of parseQueries(name)) {
         const result = await readOne(origins, query, args, context);
-        // Several names, or both parameters, can mean the same definition.
+        // Several of the names in `name` and `names` can mean the same definition.
         if (!results.some(({ text }) => text === result.text)) results.push(result);
       }
       return {
@@ -157,8 +157,7 @@ function hasOperator(
   return formsNaming(forms, { name: symbol, operator }).length > 0;
 }
 
-/** Returns a sentence that says what is missing: every definition, the requested method, or a definition of KIND. In
- * files, only the operator of a form shows its kind. */
+/** Returns a sentence that says what is missing: every definition, the requested method, or a definition of KIND. */
 function noneText(
   { symbol, things = [] }: DescribeData,
   { operator }: DefinitionQuery,

@@ -10,8 +10,8 @@ import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
 /** Returns notes about problems that the reader of IMAGE has with the changed forms of FILE, and the packages that
- * these forms lack. Throws a CallError when no evaluation could solve a problem, and when the reader finds other forms
- * in FILE than the standard syntax has. */
+ * these forms need and IMAGE lacks. Throws a CallError when loading other code could not solve a problem, and when the
+ * reader finds other forms in FILE than the server, which assumes the standard syntax. */
 export async function checkReadable(
   image: Image,
   file: PlannedFile,
@@ -61,7 +61,7 @@ async function checkedBy(image: Image, { newForms, changed, after }: PlannedFile
 }
 
 /** Returns notes when the reader stopped before the end of FILE. Throws a CallError when it stopped in a changed form,
- * or when it read other forms before that point than FILE has. */
+ * or when it read other forms before that point than the server did. */
 function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
   const { newForms, changed, name } = file;
   const ownEnds = newForms.allExtents().map(({ end }) => newForms.source.characterOf(end));

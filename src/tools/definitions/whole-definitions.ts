@@ -24,8 +24,14 @@ export function splicesOfWhole(label: string, text: string, file: EditedFile): S
     const from = commentedStart(given, extent);
     const written = given.source.text.slice(from, extent.end);
     const target = targetOf(label, given, extent, file);
-    if (target === undefined) added.push(written);
-    else splices.push(...replacing(label, written, { file, target, isCommented: from < extent.fullStart }));
+    if (target === undefined) {
+      added.push(written);
+      continue;
+    }
+    const isCommented = from < extent.fullStart;
+    const start = isCommented ? commentedStart(file.forms, target) : target.start;
+    const change = { kind: 'replace', text: written } as const;
+    splices.push(...splicesOf({ label, change }, { file, target: { ...target, start } }));
   }
   if (added.length > 0) splices.push(...splicesAtEnd(label, added.join('\n\n'), file));
   return splices;
@@ -50,19 +56,5 @@ function targetOf(
   const lines = same.map(({ start }) => source.lineAt(start));
   throw new CallError(
     `${label}: ${visibleName(present.name)} has ${target.head} at lines ${lines.join(' and ')}. Nothing was changed. Give definition and line to name one.`,
-  );
-}
-
-/** Returns the splices that replace the target by WRITTEN. If WRITTEN has a comment above the definition, it also
- * replaces the comment above the target. */
-function replacing(
-  label: string,
-  written: string,
-  { file, target, isCommented }: { file: EditedFile; target: NamingForm; isCommented: boolean },
-): Splice[] {
-  const start = isCommented ? commentedStart(file.forms, target) : target.start;
-  return splicesOf(
-    { label, change: { kind: 'replace', text: written } },
-    { file, target: { ...target, start } },
   );
 }

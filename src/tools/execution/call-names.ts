@@ -4,8 +4,8 @@ import type { Reason } from '../../image/wire/operations.ts';
 import { cutText } from '../../kernel/reply.ts';
 import { interrupterText, secondsText } from '../endings.ts';
 
-/** By operation of the image: the tool that requests it, or a phrase, when the name of the tool is not that of the
- * operation. */
+/** By operation of the image: the tool that requests it, or a phrase in place of a tool. An operation that is not
+ * listed has the name of its tool. */
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',

@@ -9,8 +9,8 @@ import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 
-/** Returns the text of the error when the evaluation of `code` failed, else undefined. `done` is a participle for the
- * forms before the one that failed. `places` finds the source places of frames. */
+/** Returns the text of the error when the evaluation of `code` failed, else undefined. `done` is the participle in the
+ * sentence about the forms before the failed one. `places` finds the source places of frames. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,

@@ -11,7 +11,7 @@ import { plainText } from '../notice-text.ts';
 import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
 
-/** The facts in an answer. */
+/** The data from which the answer of image_status is made. */
 export interface StatusFacts {
   status: ImageStatus;
   /** The report about the last loss; undefined when no image was lost. */
@@ -20,7 +20,7 @@ export interface StatusFacts {
   confinement: string | undefined;
 }
 
-/** Returns FACTS as the text for a model. Leaves out explanations that an earlier answer (EARLIER_ANSWERS) has. */
+/** Returns the text of the answer. Leaves out explanations that an earlier answer (EARLIER_ANSWERS) has. */
 export function statusText(
   { status, lastLoss, confinement }: StatusFacts,
   earlierAnswers: EarlierAnswers | undefined,

@@ -32,8 +32,8 @@ const IMAGE_STATUS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool for IMAGE. REPLACEABLE has the report about the last loss of the image. CONFINEMENT returns a
- * sentence that says how code in the image is confined. */
+/** Returns the tool for IMAGE. REPLACEABLE is IMAGE if this server started it; the tool shows its report about the last
+ * loss. CONFINEMENT returns a sentence that says how code in the image is confined. */
 export function imageStatusTool(
   image: Image,
   replaceable: RestartableImage | undefined,
@@ -80,7 +80,7 @@ function routeText({ through }: Served): string {
 
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
-/** Returns FACTS as data, in octets and seconds. Unknown values are absent. */
+/** Returns the data of the answer, with sizes in octets and times in seconds. Unknown values are absent. */
 function statusData({ status, lastLoss, confinement }: StatusFacts, outputs: Outputs | undefined): object {
   const { agent } = status;
   const { state, outside, why, building, silentMs, agentMsAgo, serverRss } = status;

@@ -25,7 +25,8 @@ const INTERRUPT = {
     { name: 'all', type: 'boolean' },
   ],
   safetyLevel: 'cautious',
-  // An interrupted call keeps its effects. If the tool is called twice, the second call can end another call.
+  // Not destructive, because an interrupted call keeps its effects. Not idempotent, because a second call of this tool
+  // can end another call.
   effects: { destructive: false, openWorld: false },
   categories: ['execution'],
   shortDescription: 'Interrupt a call that runs too long, and keep the image',

@@ -121,7 +121,8 @@ async function loadPreview(
   return { ...wholeContentDiff(questionLine`File ${place}`, text), summary, place, fingerprint };
 }
 
-/** The arguments of a load of `file`. If an error of the load is held, `keep` keeps the folder of `fasl`. */
+/** The arguments of a load of `file`. While an error of the load waits in the debugger, `keep` prevents the deletion of
+ * the folder with `fasl`. */
 type FileLoad = Omit<LoadArguments, 'path'> & { file: string; fasl: string; keep?: KeepFolder };
 
 /** Compiles `file` to `fasl`, loads it in IMAGE, and returns the result. */

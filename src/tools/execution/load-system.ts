@@ -128,7 +128,7 @@ export function systemResult(
 ): Result {
   const { missing, ...value } = reply.data.value ?? {};
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places, context, same);
-  // The output of SBCL is about the load that was interrupted, so it is left out.
+  // SBCL's output is about the load that ended because a system is missing, so it is left out.
   const { output: _, ...quiet } = reply;
   return {
     ...loadResult(quiet, missingText({ ...value, missing }, places), places, context),

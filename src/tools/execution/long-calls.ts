@@ -1,4 +1,4 @@
-// Mentions long calls that still run. A client can stop waiting for a call without cancelling it.
+// Makes notes about long calls that still run, because a client can stop waiting for a call without cancelling it.
 
 import type { Job, Jobs } from '../../image/session/jobs.ts';
 import { choicesText } from './call-names.ts';
@@ -6,7 +6,7 @@ import { choicesText } from './call-names.ts';
 /** A call is long when it has run for this many milliseconds. */
 const LONG_MS = 10_000;
 
-/** Finds long calls. Mentions each call only once. */
+/** Makes one note about each long call. */
 export class LongCalls {
   readonly #image: { readonly jobs: Jobs };
   readonly #longMs: number;

@@ -19,8 +19,8 @@ import { countText, durationText } from './units.ts';
 /** Number of calls that are shown by default. */
 const DEFAULT_CALLS = 20;
 
-/** Records the calls of FUNCTIONS while the observed code runs. If TYPES, the result has the types of their arguments
- * and values, and not the calls. */
+/** Records the calls of FUNCTIONS while the observed code runs. If TYPES is true, the result has the types of their
+ * arguments and values in place of the calls. */
 export async function observeCalls(
   observing: Observing,
   functions: readonly string[],
@@ -64,7 +64,7 @@ function recordedRun(observed: ObservedCalls, rows: readonly RecordedCall[]): Re
   };
 }
 
-/** Returns OBSERVED. A function whose own recursive calls cannot be recorded is marked. */
+/** Returns OBSERVED, in which `unseen` marks the functions whose recursive calls cannot be recorded. */
 function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
   const functions = observed.functions?.map(({ apart, ...called }): ObservedFunction => {
     const own = called.unseen === undefined && apart !== undefined && callsItself(called.name, apart, places);
@@ -88,8 +88,8 @@ function callsText(observed: ObservedCalls): string {
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
   const home = called.length > 1 ? commonPrefix(functions.map(({ name }) => name)) : '';
-  // HOME is removed only at the beginning of a name. The name of another package can end with it: MY-APP:: ends with
-  // APP::.
+  // `home` is removed only at the beginning of a name, because the name of another package can end with it: MY-APP::
+  // ends with APP::.
   const short = (name: string) =>
     name.replaceAll(/[^ ()]+/g, (part) => (part.startsWith(home) ? part.slice(home.length) : part));
   const of = home && ` of ${home.slice(0, -2)}`;
@@ -184,7 +184,7 @@ function failedNote({ name, failed, failure }: ObservedFunction): string | false
 /** Returns a note about functions. `names` is a text with their names, `count` is their number. */
 type Note = (names: string, count: number) => string;
 
-/** By the reason why calls are not recorded: the note about the functions that this concerns. */
+/** For each reason why calls cannot be recorded: makes the note about the functions concerned. */
 const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Note>> = {
   inline: (names) => `Calls of ${names} that were compiled in line are not seen.`,
   'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not seen.`,

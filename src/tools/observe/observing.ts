@@ -42,8 +42,8 @@ export interface Observing {
 /** Milliseconds that a call may take in addition to the time of the observation. */
 const OVERHEAD_MS = 60_000;
 
-/** Returns the call options. If the call gives no timeout and the observation is long, the limit is higher than its
- * duration. */
+/** Returns the call options. If the call gives no timeout and the observation is long, the time limit exceeds the
+ * duration of the observation. */
 export function observeCallOptions({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {

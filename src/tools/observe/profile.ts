@@ -41,7 +41,7 @@ export async function observeProfile(
   return { ...result, text: joinSections([result.text, line]) };
 }
 
-/** Stores PROFILE and its flame graph, if it has samples of the program. Returns the path of the file with the graph,
+/** Stores a profile and its flame graph, if it has samples of the program. Returns the path of the file with the graph,
  * and a line about it. */
 function keepFlameGraph(
   { samples, graph = [], spots = [] }: Profile,
@@ -141,8 +141,8 @@ function spotText(spot: Spot, places: Places, octets: number | undefined): strin
   return ` ${percentText(self)} ${percentText(total)}  ${name}${at}${bytes}${by}`;
 }
 
-/** Returns PERCENT as a text of six characters. Shows a decimal place only for percentages below 1, because the error of
- * a profile with some hundred samples is larger than 0.1 %. */
+/** Returns PERCENT as a text of six characters. Shows a decimal place only for percentages below 1, because the error
+ * of a profile with some hundred samples is larger than 0.1 %. */
 function percentText(percent: number): string {
   const digits = percent > 0 && percent < 1 ? 1 : 0;
   return `${percent.toFixed(digits)}%`.padStart(6);

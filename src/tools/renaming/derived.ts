@@ -13,7 +13,7 @@ export interface DerivedNames {
 }
 
 /** Returns the names that are derived from the symbol of FACTS, which is renamed to TO. FORMS are the top-level forms
- * that define the symbol. A name that one of these forms contains is not derived. */
+ * that define the symbol. A name that is written in one of these forms is explicit, so it is not derived. */
 export function derivedNames(facts: RenameFacts, to: string, forms: readonly Form[]): DerivedNames {
   const from = unqualifiedName(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
@@ -26,7 +26,8 @@ export function derivedNames(facts: RenameFacts, to: string, forms: readonly For
   return derived;
 }
 
-/** Adds to `names` the functions that DEFSTRUCT defines for a structure, except those in WRITTEN. */
+/** Adds to `names` the functions that DEFSTRUCT defines for a structure, except those in WRITTEN. If the structure has
+ * a slot FROM, adds the structure and its constructors to `takers`. */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,

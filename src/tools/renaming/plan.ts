@@ -43,7 +43,7 @@ export interface KeptPlace {
   why: Scan['kept'][number]['why'];
 }
 
-/** The edits of a rename, and what it leaves. Places are strings FILE:LINE, and files are strings FILE. */
+/** The edits of a rename, and the occurrences that it does not change. Places are strings `FILE:LINE`. */
 export interface RenamePlan {
   wanted: RenameScope;
   changes: FileChange[];
@@ -54,7 +54,8 @@ export interface RenamePlan {
   unreadFrom: string[];
   /** Lisp files of the workspace that are too large or cannot be read. */
   unread: string[];
-  /** Places of the new name, when a symbol with that name exists but has no definition. */
+  /** Places that have the new name already, if a symbol of that name exists without a definition. After the rename they
+   * refer to the renamed symbol. */
   merged: string[];
   /** True when the workspace has too many files, so that not all were searched. */
   unfinished: boolean;
@@ -101,8 +102,8 @@ function formsNow(
   });
 }
 
-/** Returns the plan for renaming the symbol of FACTS and the derived names in FOLLOWING. Throws a CallError when the
- * rename is impossible. */
+/** Returns the plan for renaming the symbol of FACTS and the names in DERIVED. Throws a CallError when the rename is
+ * impossible. */
 export async function planRename(
   facts: RenameFacts,
   derived: DerivedNames,
@@ -211,8 +212,8 @@ class Planning {
     return this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
   }
 
-  /** Records the packages that FILE, with the text TEXT, defines. For files that the image has loaded, the image knows
-   * their packages. */
+  /** Records the packages that FILE, with the text TEXT, defines. Skips files that the image has loaded, because the
+   * image has reported their packages. */
   #notePackages(file: string, text: string): void {
     if (isLispFile(file) && !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text))
       this.#packages.note(text);
@@ -225,8 +226,8 @@ class Planning {
     );
   }
 
-  /** Records the definitions in FILES that accept the symbol's name as a keyword, and the subclasses that inherit
-   * this. */
+  /** Records the definitions in FILES that accept the symbol's name as a keyword, and the subclasses of recorded
+   * classes. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;

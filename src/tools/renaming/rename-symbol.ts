@@ -79,7 +79,8 @@ export function renameSymbolTool(dependencies: RenameSymbolDependencies, turns: 
   return defineTool({
     ...RENAME_SYMBOL,
     isReadOnly: (args) => args.dry_run === true,
-    // While a rename writes and loads files, the image has definitions that the files do not have.
+    // While a rename writes and loads files, the image has definitions that the files do not have. So other calls must
+    // not plan a rename meanwhile.
     preview: (args, context) =>
       turns.within(context, async () => previewOf(await planned(dependencies, args, context))),
     handler: (args, context) => turns.within(context, () => rename(dependencies, args, context)),
@@ -145,19 +146,17 @@ function previewOf({ facts, plan }: Planned): Preview {
   const notes = renameNotes(facts, plan);
   const then = questionLine`Then the files that the image has loaded are loaded again.`;
   const names = plan.changes.map(({ present }) => present.name);
+  const [place = '', ...otherPlaces] = names;
   const changes = plan.changes.map(({ present, before, after }) => fileDiffOf(present.name, before, after));
   const renamed = questionLine`rename ${facts.name} to ${to}`;
   return {
     summary: questionLine`${filesSummary(changes)}, then load: ${renamed}`,
     lines: [...notes, ...changesLines(changes, names)],
     text: [questionLine`To ${renamed}:`, ...notes, then, ...changes.flatMap(({ text }) => text)],
-    ...placed(names),
+    place,
+    otherPlaces,
     fingerprint: plan.fingerprint,
   };
-}
-
-function placed([place = '', ...otherPlaces]: readonly string[]): Pick<Preview, 'place' | 'otherPlaces'> {
-  return { place, otherPlaces };
 }
 
 async function writePlan(

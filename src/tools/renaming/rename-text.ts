@@ -57,7 +57,7 @@ const KEPT = [
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
-/** The text about keywords that are not renamed, when those of the symbol's parameters are. */
+/** The text about keywords that are not renamed although the call gives keywords: true. */
 const KEYWORDS_LEFT = 'keywords of that name: look whether they name its parameters or initargs';
 
 function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {

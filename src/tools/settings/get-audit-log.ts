@@ -127,7 +127,7 @@ const CALLERS: Record<AuditRecord['caller'], string> = {
   page: ', called by the user on the page',
 };
 
-/** Returns the text for RECORD. Leaves out the date if it is STATED, the date that the header shows. */
+/** Returns the text for RECORD. Leaves out the date if it equals STATED, the date in the header. */
 function recordText(record: AuditRecord, stated: string | undefined): string {
   const { time, tool, image, level, caller, authority, end } = record;
   const by = CALLERS[caller];

@@ -8,13 +8,13 @@ import type { Span } from '../../source/tree.ts';
 import type { Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
-/** Maximum number of lines that are shown of a definition, and of names of tests. */
+/** Maximum number of lines shown of a definition, and of test names in a list. */
 const ITEM_LIMIT = 12;
 
 /** Maximum number of characters that are shown of a part that does not begin its line. */
 const PART_LIMIT = 40;
 
-/** A measured definition. `at` is its place, `never` are those of its lines that never ran. */
+/** A measured definition. `at` is its place. `never` has its lines that never ran. */
 export interface Covered {
   name: string;
   at: string;
@@ -28,7 +28,8 @@ export interface Coverage {
   missed: number;
 }
 
-/** Returns the coverage of a run from that of its ROUNDS. Code is covered when it ran in at least one round. */
+/** Returns the coverage of a run from the coverage of its ROUNDS (see run.ts). Code is covered when it ran in at least
+ * one round. */
 export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   const merged = new Map<string, MeasuredDefinition>();
   for (const { definitions = [] } of rounds) {

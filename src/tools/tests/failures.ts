@@ -142,8 +142,8 @@ interface Line {
   line: string | undefined;
 }
 
-/** Shortens the names of files. A file is first named by its path, later by its base name. If another file has the same
- * base name, it is always named by its path. */
+/** Shortens the names of files. A file is first named by its path, later by its base name. A second file with the same
+ * base name is always named by its path. */
 class ShownFiles {
   readonly #names = new Map<string, string>();
 
@@ -159,7 +159,8 @@ function isWithin(place: Place | undefined, definition: Place | undefined): bool
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }
 
-/** Returns the place AT of a failure as text. Leaves out what HEAD, the place of its test, shows already. */
+/** Returns the place AT of a failure as text. Leaves out the file and the line that HEAD, the place of its test, shows
+ * already. */
 function placeText(at: Line | undefined, head: Line | undefined, files: ShownFiles): string {
   if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
   return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;

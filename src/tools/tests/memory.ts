@@ -14,8 +14,8 @@ export interface ChangedResults {
 
 interface Known {
   passed: boolean;
-  /** The last run of whole systems that had this test: the names of these systems, joined by blanks. '' when there was
-   * no such run. */
+  /** The names of the tested systems, joined by blanks, in the last run of whole systems that had this test; '' when
+   * there was no such run. */
   systems: string;
   /** The names of the systems to which this test belongs. Empty when the test only ran by its own name. */
   of: readonly string[];
@@ -34,7 +34,7 @@ export class TestMemory {
     this.when = when;
   }
 
-  /** Returns a copy for runs in another image. Their results are then not stored here. */
+  /** Returns a copy for runs in another image, so that their results do not replace the results stored here. */
   copyFor(when: string): TestMemory {
     const copy = new TestMemory(when);
     for (const [test, known] of this.#tests) copy.#tests.set(test, known);

@@ -1,4 +1,4 @@
-// Decides whether a test noticed a change, by the tests with the change and without it.
+// Compares the results of tests with a change and without it, and decides whether a test noticed the change.
 
 import type { LoadStep } from '../../image/wire/operations.ts';
 import { fewOf } from '../../kernel/reply.ts';
@@ -37,8 +37,8 @@ interface Verdict {
 
 const ENDED = 'the test operation ended without an error';
 
-/** Returns the verdict on the change of COUNT files by CHANGED, with the change, and PLAIN, without it. PLAIN is
- * undefined when the call was interrupted before. */
+/** Compares CHANGED, the tests with a change of COUNT files, with PLAIN, the tests without it, and returns the verdict.
+ * PLAIN is undefined when the call was interrupted before these tests ran. */
 export function verdictOn(changed: Side, plain: Side | undefined, count: number): Verdict {
   const verdict = verdictByTests(changed, plain);
   return verdict.verdict === 'unnoticed' ? withUnloaded(verdict, changed, count) : verdict;
@@ -92,8 +92,9 @@ function unknown(why: string): Verdict {
 interface Difference {
   /** The tests that ran with the change. */
   ran: string[];
-  /** The tests that did not pass with the change, and without it. */
+  /** The tests that did not pass with the change. */
   bad: ReadonlySet<string>;
+  /** The tests that did not pass without the change. */
   badPlain: ReadonlySet<string>;
   broken: string[];
   fixed: string[];
@@ -143,8 +144,8 @@ const FAIL = ['fails', 'fail'] as const;
 const PASS = ['passes', 'pass'] as const;
 type Verb = typeof FAIL | typeof PASS;
 
-/** Returns a sentence about TESTS, some of all tests (OF). NOW is the verb for their results with the edits, BEFORE for
- * those without. Returns [] when there are no TESTS. */
+/** Returns a sentence about TESTS; [] when there are none. OF is a phrase for all tests. NOW is the verb for the
+ * results of TESTS with the change, BEFORE for their results without it. */
 function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
   if (tests.length === 0) return [];
   const form = tests.length === 1 ? 0 : 1;
@@ -156,8 +157,9 @@ function shownTests(tests: readonly string[]): string {
   return fewOf(tests.map(shortNames(tests)), NAMES);
 }
 
-/** Returns VERDICT, which says that no test noticed the change of COUNT files. Adds a sentence about those of the files
- * that the image of SIDE has not loaded. */
+/** VERDICT says that no test noticed the change of COUNT files. Returns it with a sentence about the files that the
+ * image has not loaded, if there are any. The verdict becomes `unknown` when the change had no effect on the tests for
+ * this reason. */
 function withUnloaded(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
   if (unloaded.length === 0) return verdict;
   if (originals.length > 0)

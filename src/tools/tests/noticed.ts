@@ -1,5 +1,5 @@
-// Runs tests after edits that only this run has: they are made in a copy of the workspace, which a fresh image loads. A
-// second run without the edits shows which tests notice them.
+// Runs tests with edits that do not change the workspace. The edits are made in a copy of it, which a fresh image
+// loads. A second run, without the edits, shows which tests notice them.
 
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';

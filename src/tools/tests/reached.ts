@@ -3,7 +3,7 @@
 import type { TestResult } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A measured definition. `text` is the form in `file` that contained it at that time. */
+/** A measured definition. `text` is the top-level form in `file` that contained it when it was measured. */
 export interface Recorded {
   name: string;
   file: string;
@@ -30,7 +30,7 @@ export class ReachedDefinitions {
     return this.#tests.size > 0;
   }
 
-  /** Returns a copy for runs in a copy of the workspace. The files of the copy are then not recorded here. */
+  /** Returns a copy for runs in a copy of the workspace, so that the files of that copy are not recorded here. */
   copy(): ReachedDefinitions {
     const copy = new ReachedDefinitions();
     for (const name of this.#names) copy.#names.add(name);

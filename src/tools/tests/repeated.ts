@@ -5,8 +5,9 @@ import { groupBy } from '../grouping.ts';
 import { hasNotPassed } from './memory.ts';
 import type { Frequency, TestOutcome } from './results.ts';
 
-/** Returns one outcome for each test in RUNS. It says in how many runs the test failed. It is the outcome of the first
- * run in which the test failed, else that of the last run. If there is only one run, returns its outcomes unchanged. */
+/** Returns one outcome for each test in RUNS: that of the first run in which the test failed, else that of the last
+ * run. `runs` of the outcome says in how many runs the test failed. If there is only one run, returns its outcomes
+ * unchanged. */
 export function summedUp(runs: readonly (readonly TestOutcome[])[]): TestOutcome[] {
   const [only = [], ...others] = runs;
   if (others.length === 0) return [...only];
@@ -36,8 +37,8 @@ export function frequencyText(runs: Frequency | undefined, seed: number | undefi
     : `in ${failed} of ${of} runs, first in run ${first}${seeded}: `;
 }
 
-/** Fewer runs than requested were made. If the timeout, of `timeout` seconds, is the reason, `cut` are the tests that
- * it interrupted. If `timeout` is undefined, the ending of the last run shows the reason. */
+/** The numbers of runs that were made and requested. If the timeout, of `timeout` seconds, prevented further runs,
+ * `cut` has the tests that it interrupted. If `timeout` is undefined, the ending of the last run shows the reason. */
 export interface Shortfall {
   made: number;
   asked: number;

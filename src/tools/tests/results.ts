@@ -42,7 +42,7 @@ function fromParts(parts: readonly TestPart[]): TestResult[] {
   return results;
 }
 
-/** Returns TYPE, the type of a condition. Leaves out its package if it is that of the language or one of SBCL's. */
+/** Returns TYPE, the name of a condition type, without its package if this is COMMON-LISP or a package of SBCL. */
 export function conditionName(type: string): string {
   return type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
 }

@@ -1,6 +1,5 @@
 // Makes the result of a run of tests: its verdict, its data and its text.
 
-import type { Ending } from '../../image/wire/endings.ts';
 import type { CoverageData, TestRunData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -10,13 +9,12 @@ import type { TestDependencies } from './dependencies.ts';
 import { shortNames } from './failures.ts';
 import { hasNotPassed } from './memory.ts';
 import { shortfallText } from './repeated.ts';
-import type { TestOutcome } from './results.ts';
 import {
   countsOf,
   type FormerTest,
   runText,
+  type TestRunFacts,
   type TestRunReport,
-  type UnsetTexts,
   uncheckedOf,
 } from './run-text.ts';
 import { needsText } from './without-results.ts';
@@ -46,33 +44,21 @@ export interface How {
 }
 
 /** A run that has ended, with at least one test. */
-interface EndedRun {
-  /** The systems or tests that ran, as the subject of the first sentence. */
-  what: string;
+interface EndedRun extends TestRunFacts {
   how: How;
   asked: TestSelection;
-  /** The text about the loads before the run. */
-  loadNotes: string;
-  tests: readonly TestOutcome[];
-  /** The data and the ending of the last round. */
+  /** The data of the last round. */
   data: TestRunData;
-  ending: Ending;
   /** True when an error was held during the run. */
   held: boolean;
   /** Number of complete runs of the tests. */
   madeRuns: number;
   /** The tests of the last, incomplete run that the timeout interrupted. */
   cut: readonly string[];
-  /** Sentences about images that were lost between two tests. */
-  losses: readonly string[];
-  /** Tests that did not run, and whose coverage is not recorded. */
-  unrecorded: readonly string[];
-  unset: UnsetTexts;
   /** The coverage of each round. */
   coverage: readonly CoverageData[];
   /** Tests that have no coverage, because the image in which they ran was lost. */
   unmeasured: readonly string[];
-  milliseconds: number;
 }
 
 /** Maximum number of failures that are shown by default. */
@@ -89,8 +75,7 @@ export function reportResult({ places, memory, keepRun }: TestDependencies, run:
     tests: tests.map((test) => ({ test: test.test, passed: !hasNotPassed(test) })),
   });
   const report: TestRunReport = {
-    what,
-    tests,
+    ...run,
     difference,
     when: memory.when,
     gone,
@@ -98,13 +83,7 @@ export function reportResult({ places, memory, keepRun }: TestDependencies, run:
     unseen,
     stale: stale.map((file) => places.fileName(file)),
     unset,
-    unsetNotes: run.unset,
-    ending,
-    loadNotes: run.loadNotes,
-    milliseconds,
     changed: asked.touching?.changed ?? [],
-    unrecorded: run.unrecorded,
-    losses: run.losses,
     shortfall: shortfallOf(run),
     seed: asked.seed,
     behind: behindOf(run),
@@ -122,8 +101,7 @@ export function reportResult({ places, memory, keepRun }: TestDependencies, run:
   };
 }
 
-/** Returns `failed`, which says whether the run of REPORT failed, and the data of its result, with the members of
- * MORE. */
+/** Returns the data of the result, including the members of MORE, and `failed`, which is true when the run failed. */
 function verdictOn(
   { tests, difference, former, unseen, stale, unset, ending, losses }: TestRunReport,
   more: object,

@@ -1,7 +1,6 @@
 // Defines the tool run_tests, which runs tests and shows their failures, and what has changed since the last run.
 
 import { CallError, messageOf } from '../../errors.ts';
-import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { argumentsLines, previewLines } from '../../kernel/shown.ts';
@@ -88,34 +87,12 @@ const RUN_TESTS = {
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
 type Chosen = Pick<TestSelection, 'name' | 'again' | 'package' | 'touching'>;
 
-/** Returns the tool run_tests for IMAGE. `editing` is the tool that makes the edits in `edits`. `evaluating` is the
- * tool that evaluates the forms in `then`. If `limitsLoads` is true, the timeout of a call also limits each of its
- * loads. */
+/** Returns the tool run_tests. `editing` is the tool that makes the edits in `edits`. `evaluating` is the tool that
+ * evaluates the forms in `then`. If `limitsLoads` is true, the timeout of a call also limits each of its loads. */
 export function runTestsTool(
-  image: Image,
-  {
-    places,
-    workspace,
-    holds,
-    shownWarnings,
-    reached,
-    memory,
-    keepRun,
-    editing,
-    evaluating,
-    limitsLoads = false,
-  }: Omit<TestDependencies, 'image'> & { editing: Tool; evaluating: Tool; limitsLoads?: boolean },
+  dependencies: TestDependencies & { editing: Tool; evaluating: Tool; limitsLoads: boolean },
 ) {
-  const dependencies: TestDependencies = {
-    image,
-    places,
-    workspace,
-    holds,
-    memory,
-    keepRun,
-    shownWarnings,
-    reached,
-  };
+  const { editing, evaluating, limitsLoads } = dependencies;
   return defineTool({
     ...RUN_TESTS,
     raisedBy: ({ edits }) =>

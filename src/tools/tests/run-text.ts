@@ -27,11 +27,26 @@ export interface FormerTest {
   file: string;
 }
 
-/** A run of tests, with its results. */
-export interface TestRunReport {
+/** A run of tests that has ended. */
+export interface TestRunFacts {
   /** The systems or tests that ran, as the subject of the first sentence. */
   what: string;
   tests: readonly TestOutcome[];
+  /** The ending of the last round. */
+  ending: Ending;
+  milliseconds: number;
+  /** The text about the loads before the run. */
+  loadNotes: string;
+  /** Tests that did not run, and whose coverage is not recorded. */
+  unrecorded: readonly string[];
+  /** Sentences about images that were lost between two tests. */
+  losses: readonly string[];
+  /** The texts about variables that loads did not set. */
+  unsetNotes: UnsetTexts;
+}
+
+/** A run of tests, with the facts that its text shows in addition. */
+export interface TestRunReport extends TestRunFacts {
   difference: ChangedResults;
   /** A phrase that says when the last run was. */
   when: string;
@@ -45,18 +60,8 @@ export interface TestRunReport {
   stale: readonly string[];
   /** Variables that loads did not set. The list may be incomplete. */
   unset: readonly UnsetVariable[];
-  /** The texts of the answer about the variables in `unset`. */
-  unsetNotes: UnsetTexts;
-  ending: Ending;
-  milliseconds: number;
-  /** The text about the loads before the run. */
-  loadNotes: string;
   /** Tests that ran because code that they cover was changed. */
   changed: readonly string[];
-  /** Tests that did not run, and whose coverage is not recorded. */
-  unrecorded: readonly string[];
-  /** Sentences about images that were lost between two tests. */
-  losses: readonly string[];
   /** A sentence about runs that were not made; '' when all were made. */
   shortfall: string;
   seed: number | undefined;

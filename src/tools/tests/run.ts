@@ -31,12 +31,13 @@ export class Run {
   readonly #asked: TestSelection;
   /** The text about the loads before the run. */
   readonly #loadNotes: string;
-  /** If the tests are repeated: the outcomes of the earlier runs. */
+  /** The outcomes of the earlier runs, if the tests are repeated. */
   readonly #runs: TestOutcome[][] = [];
   /** The outcomes of the earlier rounds of this run. */
   readonly #outcomes: TestOutcome[] = [];
   readonly #coverage: CoverageData[] = [];
-  /** For each image that was lost between two tests: sentences about the loss, and the number of outcomes before it. */
+  /** For each image that was lost between two tests: `text` reports the loss, `later` says where the later tests ran,
+   * and `ran` is the number of outcomes before the loss. */
   readonly #losses: { text: string; later: string; ran: number }[] = [];
   /** Tests that have no coverage, because the image in which they ran was lost. */
   readonly #unmeasured: string[] = [];
@@ -187,7 +188,7 @@ export class Run {
     const { places, reached } = this.#dependencies;
     const { touching } = this.#asked;
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
-    const unset = unsetTexts(data.unset ?? [], data.unsetTotal, earlierAnswers);
+    const unsetNotes = unsetTexts(data.unset ?? [], data.unsetTotal, earlierAnswers);
     if (tests.length > 0) {
       this.#keepReached(reply);
       const total = runs.flat().length;
@@ -204,15 +205,16 @@ export class Run {
         cut: isCut ? last.flatMap(({ test, left }) => (left ? test : [])) : [],
         losses: this.#losses.map(({ text, later, ran }) => (total > ran ? `${text} ${later}` : text)),
         unrecorded,
-        unset,
+        unsetNotes,
         coverage: this.#coverage,
         unmeasured: this.#unmeasured,
         milliseconds: this.#milliseconds,
       });
     }
     if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
-    const unsetNotes = unset.lines || (unset.which && `With ${unset.which}.`);
-    const loadNotes = [formerLines(formerTests(data, places)), unsetNotes, this.#loadNotes];
+    const { lines, which } = unsetNotes;
+    const unset = lines || (which && `With ${which}.`);
+    const loadNotes = [formerLines(formerTests(data, places)), unset, this.#loadNotes];
     return noTestsResult(this.#what(), reply, joinSections(loadNotes), places);
   }
 

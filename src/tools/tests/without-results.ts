@@ -59,15 +59,15 @@ export function needsText(needs: NonNullable<TestRunData['needs']>, places: Plac
   return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
 
-/** Returns the sentences on the test operations of SYSTEMS, which ended without an error and ran no test of a known
+/** Returns sentences about the test operations of SYSTEMS, which ended without an error and ran no test of a known
  * framework. */
 function endedText(systems: readonly string[]): string {
   const [operations, they] = systems.length === 1 ? ['operation', 'it'] : ['operations', 'they'];
   return `The test ${operations} of ${systems.join(', ')} ended without an error. No test of a framework that live-lisp knows ran, so no tests are counted, and a failure that ${they} only printed or returned is not known.`;
 }
 
-/** Returns the sentences on the test operation of WHAT, which did not end normally, as ENDING says, before a test of a
- * known framework ran. */
+/** WHAT names the tested systems. Returns sentences that say that their test operation ended with ENDING, not normally,
+ * before a test of a known framework ran. */
 function endedEarlyText(what: string, ending: Ending): string {
   return ending.kind === 'condition'
     ? `The tests of ${what} failed: the test operation signalled this condition. No test of a framework that live-lisp knows had run, so no tests are counted.`
