@@ -15,8 +15,8 @@ export interface ServerOptions extends CallServices {
   catalog: Catalog;
   homepage?: string;
   list: ListMode;
-  /** Resolves when the start files of the image are loaded and have registered their tools; at once if there are none.
-   * */
+  /** Resolves when the start files of the image are loaded and have registered their tools; at once if there are
+   * none. */
   started: () => Promise<void>;
 }
 

@@ -189,8 +189,8 @@ async function differences(call: FreshCall, fresh: ToolDependencies): Promise<st
     : `The running image differs:\n${lines.map((line) => indent(line, 2)).join('\n')}`;
 }
 
-/** Returns a line about warnings that only the loads of the fresh image gave. FILES has a file name for each warning.
- * */
+/** Returns a line about warnings that only the loads of the fresh image gave. FILES has a file name for each
+ * warning. */
 function newsLine(files: readonly string[]): string[] {
   if (files.length === 0) return [];
   const many = files.length === 1 ? '1 of these warnings was' : `${files.length} of these warnings were`;

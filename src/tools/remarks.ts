@@ -58,8 +58,8 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
 }
 
-/** GROUP has equal warnings. Returns their text with all their places, and with their form if all have the same form.
- * */
+/** GROUP has equal warnings. Returns their text with all their places, and with their form if all have the same
+ * form. */
 function alikeText(group: Warning[], places: Places): string {
   const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
   // Some warnings have neither a place nor a definition.

@@ -224,8 +224,8 @@ interface SearchedText {
   text: string;
 }
 
-/** Counts the matches in SEARCHED, and appends those after the offset of FOUND to FOUND, until FOUND has LIMIT matches.
- * */
+/** Counts the matches in SEARCHED, and appends those after the offset of FOUND to FOUND, until FOUND has LIMIT
+ * matches. */
 async function searchText(searcher: Finder, searched: SearchedText, found: SearchResults, limit: number) {
   const skip = Math.max(0, found.offset - found.total);
   const room = limit - found.matches.length;

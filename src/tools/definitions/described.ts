@@ -44,8 +44,8 @@ export function readRowText({ name, at, note, text, methods = [] }: ReadRow): st
   ]);
 }
 
-/** Returns the text of a definition that an evaluation made; undefined when the history of evaluations has dropped it.
- * */
+/** Returns the text of a definition that an evaluation made; undefined when the history of evaluations has dropped
+ * it. */
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
 /** Returns the definitions of a name that QUERY and OPTIONS select. EVALUATED returns the texts of

@@ -305,8 +305,8 @@ async function unsavedText(workspace: Workspace): Promise<string> {
   return [...(files.length > 0 ? [unsearched] : []), ...silence].map((sentence) => ` ${sentence}`).join('');
 }
 
-/** Returns the most likely of FOUND for QUERY. If some of them begin exactly as the form in QUERY, returns only these.
- * */
+/** Returns the most likely of FOUND for QUERY. If some of them begin exactly as the form in QUERY, returns only
+ * these. */
 function bestFitting(found: readonly Located[], query: DefinitionQuery): Located[] {
   const targets = found.map(({ target }) => target);
   const likely = new Set(likeliest(targets, targetQueryOf(query)));
