@@ -93,8 +93,6 @@ integers. PATH appears only when the file is complete."
       (format out "}~%"))
     (sb-posix:rename part path)))
 
-(defvar *serves* nil "The name under which this image is served, or NIL if it is not served.")
-
 (defun take-out-other ()
   "Stop the agent that is already in this image, if there is one. Signal an error if LIVE-LISP names
 a package that does not belong to the agent."
