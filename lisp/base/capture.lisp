@@ -15,10 +15,10 @@
   "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output.
 HEAD: a string that grows up to its limit. HEAD-FILL: the number of characters in it.
 TAIL: a ring buffer, made when HEAD is full.
-TOTAL: the number of all characters ever written.
+TOTAL: the number of characters written since the capture was last emptied.
 COLUMN: the current column of the output.
 FOLLOWED: true while the server takes the output away in parts.
-TAKEN: the number of characters that the server has taken; TOTAL leaves them out.
+TAKEN: the number of characters that the server has taken, which TOTAL does not include.
 ON-FULL: NIL or a function without parameters, which is called when a character no longer fits into
 HEAD.
 SUCCESSOR: NIL or the capture that gets further output, because nobody will read this one again.
