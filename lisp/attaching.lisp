@@ -1,6 +1,6 @@
-;;;; Puts the agent into this image and serves it, so that the servers of agents which work in its
-;;;; workspace find it. attach.lisp loads this file with a standard readtable. The agent is compiled
-;;;; in another SBCL process, once for each version of the agent and of SBCL.
+;;;; Loads the agent into this image and serves the image on a socket, where servers that work in
+;;;; the same folder find it. attach.lisp loads this file with a standard readtable. The agent is
+;;;; compiled in another SBCL process, once for each version of the agent and of SBCL.
 
 (load (merge-pathnames "kept-agent.lisp" *load-truename*))
 
@@ -52,9 +52,9 @@ agent first if that file does not exist. Signal an error if it cannot be compile
 ;;; Serving
 
 (defun workspace ()
-  "Return the native name of the folder that this image works in: that of
-*DEFAULT-PATHNAME-DEFAULTS*, which SLIME and SLY set, merged with the current folder of the process.
-Signal an error if that is no folder."
+  "Return the native name of the folder that this image works in: *DEFAULT-PATHNAME-DEFAULTS*, which
+SLIME and SLY set, merged with the current folder of the process. Signal an error if that is no
+folder."
   (let* ((defaults *default-pathname-defaults*)
          (*default-pathname-defaults*
            (sb-ext:parse-native-namestring (sb-posix:getcwd) nil #p"" :as-directory t))

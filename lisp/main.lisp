@@ -115,8 +115,8 @@ changed since SAVE."
   (note-threads))
 
 (defun prepare ()
-  "Do the preparations that an image of the server needs before the greeting. A saved core has them
-done already."
+  "Do the preparations that an image of the server needs before the greeting. A saved core already
+contains their results."
   (begin-listening)
   (free-children))
 
@@ -189,7 +189,7 @@ number, or 0 for no signal. Do nothing on other systems."
 
 (defun leave-to-program ()
   "Wait for the program to end after the agent was removed from this image. Then exit with code 0.
-Linux kills the process if the server ends before."
+Linux kills the process if the server ends first."
   (end-with-server 9)
   (await-program)
   (sb-ext:exit :code 0))
