@@ -99,8 +99,8 @@ stopped. It contains the local variables."
                    :starter #'look-in-thread
                    :also (error))
     (frame)
-  "Return what the answer about the held error had, or with FRAME, this frame with its local
-variables."
+  "Return the members of the answer that reported the held error. With FRAME, return this frame with
+its local variables instead."
   (let ((found (frame-numbered *held* frame)))
     (cond ((null frame) (held-members *held* nil))
           (found (list "value" (frame-data found frame)))
@@ -191,7 +191,9 @@ nothing, and return NIL and a JSON object with the reason."
      (codes (list string) "The texts of forms.")
      (package string :optional
       "The package in which they are read; that of the frame's function by default.")
-     (keep boolean :optional "True to keep the values, with which the error continues."))
+     (keep boolean :optional
+      "True to keep the values for the next debug-go, which passes them to a restart or returns them
+      from a frame."))
   "Evaluate CODES with the variables of FRAME, or of the newest frame of the program."
   (let ((found (asked-frame frame)) (*remarks* (make-remarks)) (*value-budget* 10000))
     (if (and frame (null found))
@@ -261,7 +263,8 @@ replaced."
                    :also (error frame
                           (restart string :optional "The name of a restart to invoke.")
                           (retry boolean :optional
-                           "True to run the frame again, or without one the form.")
+                           "True to make the call of FRAME again or, without FRAME, to evaluate the
+                           form again.")
                           (end boolean :optional
                            "True to end the call that the error has stopped.")))
     ()

@@ -42,16 +42,16 @@ others.")
   "Which errors are recorded from now on."
   (where string :optional)
   (type string :optional "The requested type of errors.")
-  (unknown boolean :optional "True when nothing has the name in WHERE yet.")
+  (unknown boolean :optional "True when no thread and no package has the name in `where` yet.")
   (no-type string :optional "The requested type, when there is no such type of errors.")
-  (watched integer :optional "How many errors were recorded, when the recording ends."))
+  (watched integer :optional "How many such errors were signalled, when the recording ends."))
 
 (define-operation ("debug-watch" :holds t :gives watch-data)
     ((where string :optional "all, or the name of a thread or of a package.")
      (type string :optional "The type of errors to record; ERROR by default.")
      (hold-seconds integer :optional "For how many seconds each such error is held.")
-     (off boolean :optional "True to record no more."))
-  "Begin to record errors when they are signalled, or stop that."
+     (off boolean :optional "True to stop recording."))
+  "Begin to record errors when they are signalled or, with OFF, stop recording."
   (let ((named (if type (watch-type-named type) 'error)))
     (cond (off (watch-no-more) (object "watched" (let ((watch (session-watch)))
                                                    (if watch (watch-count watch) 0))))
@@ -112,7 +112,7 @@ errors that it selects."
   (note-signals (watch-type watch)))
 
 (defun note-signals (type)
-  "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, end that."
+  "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, stop this."
   (cond (**attached** (install-watch-hooks))
         (t (setf **on-break** (and type #'note-break))
            (break-at type))))
