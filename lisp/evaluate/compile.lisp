@@ -66,7 +66,7 @@ READTABLE-FOR-FORM reads this character as a form."
   (truename file))
 
 (define-shape compile-data (forms-data)
-  "What came of the forms that were compiled."
+  "The answer to a request to compile forms."
   (forms integer :optional
    "How many forms were compiled; absent when the compilation stopped before the end."))
 

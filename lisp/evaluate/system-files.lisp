@@ -28,9 +28,9 @@ loaded."
 
 (define-operation ("source-text" :gives source-text)
     (file
-     (written integer :optional "When the file was written whose text the server has."))
-  "Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server asks so for
-the sources of an image that does not see its files."
+     (written integer :optional "The write date of the version whose text the server has."))
+  "Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server that does
+not see the files of its image reads the sources in this way."
   (let* ((path (sb-ext:parse-native-namestring file))
          (date (date-of path))
          (text (and date (not (eql date written)) (read-text path))))
@@ -95,7 +95,7 @@ PACKAGE, return where the names of the package differ from any loaded file."
         compared
         (object "unknown" t))))
 
-;;; The loads of this image, so that they can be made in another image
+;;; The loads of this image, to repeat them in another image
 
 (define-shape load-step ()
   "A system or a file that was loaded, and is to be loaded in another image."
@@ -128,8 +128,9 @@ recorded."
 (define-operation ("loads-again" :gives (list load-step))
     ((systems (list string) "The systems that the server was asked to load, in order.")
      (files (list string) "The files that it was asked to load, native truenames, in order."))
-  "Return what another image loads to have the same systems and files as this one: the systems that
-only code has loaded, then SYSTEMS, and then FILES without those of loaded systems."
+  "Return the loads that give another image the systems and files of this image: first the systems
+that code has loaded and the server was not asked to load, then SYSTEMS, then those of FILES that
+belong to no loaded system."
   (let* ((names (loaded-systems)) (own (mapcan #'true-files (copy-list names))))
     (append (loop for name in (append (set-difference (loaded-roots names) systems :test #'string=)
                                       systems)
