@@ -163,8 +163,9 @@ of the method combination, in order."
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun condition-text (condition)
-  "Return the report of CONDITION as text. But if a slot has an object of dynamic extent that has
-ended, the report function could read this object, so return the slots as text instead."
+  "Return the report of CONDITION as text. But if a slot contains an object whose dynamic extent has
+ended, return the slots as text instead, because the report function could read the memory of this
+object."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition)
                        always (eq value (without-gone value)))

@@ -3,9 +3,9 @@
 ;;;; records is limited, however often the function is called. probes.lisp installs the probes,
 ;;;; calls.lisp shows the calls.
 ;;;;
-;;;; RECORDER makes the wrapper of a probe. For each call it asks DUE-P, and then RECORD-CALL, which
-;;;; makes a CALL structure (NEW-CALL), keeps it (KEEP-CALL), and records how the call ended
-;;;; (CALL-RECORDED).
+;;;; RECORDER makes the wrapper of a probe. For each call, the wrapper calls DUE-P, which decides
+;;;; whether to record it, and then RECORD-CALL, which makes a CALL structure (NEW-CALL), keeps it
+;;;; (KEEP-CALL), and records how the call ended (CALL-RECORDED).
 
 (in-package "LIVE-LISP.OBSERVE")
 
