@@ -21,7 +21,8 @@ BUILDS, DAMAGES, RESTYLES: true if this slot is true in the EFFECTS structure of
 NAMES: a list of the defined names, as texts. It leaves out those of parts such as a DEFUN form,
 whose text contains the name.
 WITHOUT: a list of the paths of parts that a rebuilt image does not need.
-OPENED: NIL, or the number of the message that the form has changed the image and still runs."
+OPENED: the number of the message which reported that the form has changed the image and still runs,
+or NIL if no such message was sent."
   text
   (package *package*) (home (package-name *package*))
   (mark (nil-if-program-fails (mark-before *readtable*)))
