@@ -25,7 +25,7 @@ CLASSES: a hash table from classes to indexes in COUNTS and OCTETS. Index 0 is f
 classes that are not in the table.
 SIZE: the length of COUNTS and OCTETS.
 COUNTS, OCTETS: vectors of the numbers of objects, and of the octets that they take.
-TIME: the time of the count."
+TIME: the internal real time of the count."
   classes size
   (counts (make-array size :element-type 'fixnum :initial-element 0)
    :type (simple-array fixnum (*)))
