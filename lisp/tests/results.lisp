@@ -29,7 +29,8 @@
   (expected integer :optional "How many of the checks failed as expected.")
   (failures (list test-failure) :optional)
   (passed (list (object (form string) (times integer))) :optional
-   "The forms of checks that passed, if the run was of this test by its name, and how often.")
+   "The forms of checks that passed, and how often each passed. Absent unless the request named only
+   this test.")
   (output string :optional "Output of the test, when it did not pass.")
   (milliseconds real :optional)
   (left boolean :optional "True when the test did not run to its end.")
