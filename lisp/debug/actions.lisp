@@ -10,12 +10,13 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (define-shape debug-value ()
-  "What is known of a held error and its frames, or the reason why a request about them failed."
+  "Data about a held error and its frames, or the reason why a request about them failed."
   (gone boolean :optional "True when this session holds no error with the requested number.")
   (busy boolean :optional "True when another call uses the error.")
   (held-by string :optional
    "The server that holds the error, when that is another server of the same image.")
-  (why string :optional "Why the error is not held, or why the frame cannot be run again.")
+  (why string :optional
+   "Why the error is not held, or why the call of the frame cannot be made again.")
   (held (list integer) :optional "Numbers of the errors that are held.")
   (no-frame integer :optional "Number of the requested frame, when it does not exist.")
   (frames integer :optional "How many frames can be shown.")
@@ -23,8 +24,8 @@
   (restarts (list string) :optional "Names of the restarts that exist.")
   (no-form boolean :optional "True when there is no form to evaluate again.")
   (frame integer :optional "Number of the frame that the request is about.")
-  (again boolean :optional "True when this frame can be run again.")
-  (nearest integer :optional "Number of the nearest frame that can be run again.")
+  (again boolean :optional "True when the call of this frame can be made again.")
+  (nearest integer :optional "Number of the nearest frame whose call can be made again.")
   (form boolean :optional "True when the evaluated form can be evaluated again.")
   (call frame :optional) (locals (list local) :optional) (package string :optional)
   (restart string :optional "Name of a restart that was called with too few arguments.")

@@ -338,7 +338,7 @@ of a path is followed only once, and the lists share their tails."
   (steps (list holding-step)))
 
 (define-shape holders ()
-  "What keeps an object, or the instances of a class, alive."
+  "The references that keep an object, or the instances of a class, alive."
   (many boolean :optional "True for a class: the paths lead to its instances.")
   (found integer "How many references, or for a class how many instances, were found.")
   (ways (list holding-path) :optional) (total integer "How many different paths there are.")

@@ -190,7 +190,7 @@ nothing, and return NIL and a JSON object with the reason."
     (frame
      (codes (list string) "The texts of forms.")
      (package string :optional
-      "The package in which they are read; that of the frame's function by default.")
+      "The package in which the forms are read; by default that of the frame's function.")
      (keep boolean :optional
       "True to keep the values for the next debug-go, which passes them to a restart or returns them
       from a frame."))
@@ -251,7 +251,7 @@ would replace. CODE is read in PACKAGE."
                    :also (error))
     (frame code
      (package string :optional
-      "The package in which they are read; that of the frame's function by default."))
+      "The package in which the forms are read; by default that of the frame's function."))
   "Evaluate CODE as the operation evaluate does, and report the definitions in files that it has
 replaced."
   (let* ((package (if package (named-package package) (frame-package (asked-frame frame))))
