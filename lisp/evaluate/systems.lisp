@@ -160,8 +160,9 @@ Search for them only once in a load."
   *passed-over*)
 
 (defun defining-file (name)
-  "Return an .asd file that defines the system NAME but has another name, or NIL. Also return NIL if
-NAME is registered: ASDF would read the file again, and forget which files of NAME are loaded."
+  "An ASDF search function. Return an .asd file that defines the system NAME but has another name,
+or NIL. Also return NIL if NAME is registered: ASDF would read the file again, and forget which
+files of NAME are loaded."
   (let ((registry (registry)))
     (flet ((defining-p (file)
              (let ((text (read-text file))) (and text (defines-system-p text name)))))
@@ -170,9 +171,9 @@ NAME is registered: ASDF would read the file again, and forget which files of NA
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a new ASDF system with the name NAME and without files. In newer versions of ASDF, systems
-such as NAME/TESTS depend on NAME. Return NIL if NAME is registered, or if it is the primary system
-of no registered system."
+  "An ASDF search function. If a registered system such as NAME/TESTS has the primary system NAME,
+and no system NAME is registered, return a new system NAME without files, because newer versions of
+ASDF make NAME/TESTS depend on NAME. Otherwise return NIL."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
