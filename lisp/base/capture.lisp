@@ -201,9 +201,10 @@ character begins with FIRST."
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
 (define-shape output ()
-  "What a call or the image has written."
+  "The output of a call or of the image."
   (text string "The whole output, or its beginning when characters were left out.")
-  (omitted integer :optional "How many characters were left out in the middle.")
+  (omitted integer :optional
+   "The number of characters that were left out between `text` and `tail`.")
   (tail string :optional "The end of the output, when characters were left out."))
 
 (defun captured (capture &key reset (wait t))

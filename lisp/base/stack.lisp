@@ -1,5 +1,5 @@
-;;;; Protects the guard pages at the ends of a thread's stacks. SBCL does not do so in every thread,
-;;;; and does not always protect a page again after a stack was exhausted.
+;;;; Protects the guard pages at the ends of a thread's stacks. SBCL does not protect all of them in
+;;;; every thread, and does not always protect a guard page again after a stack was exhausted.
 
 (in-package "LIVE-LISP.BASE")
 
