@@ -175,7 +175,7 @@ error is an APPROVAL-REQUIRED."
   (text string :optional "The text for a model."))
 
 (define-shape tool-failure ()
-  "Why a tool failed."
+  "The answer of a tool that failed."
   (failure string "The text of an error.")
   (result string :optional "What the tool returned although it failed.")
   (needs-approval boolean :optional "True when a human could allow the call."))
