@@ -146,7 +146,7 @@ variable LIVE_LISP_PROGRAM names, and its core is in another file."
 that the environment variable LIVE_LISP_CORE names. Never return: exit with code 3 if this program
 can never be saved, and with 1 if saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
-  ;; The process lowers its own priority. The server could do so only after starting it, when
+  ;; The process lowers its own priority. The server could lower it only after the start, when
   ;; bubblewrap may already have started SBCL as another process.
   (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int))
                           +patience+)
