@@ -277,7 +277,7 @@ request uses it, another server holds it, or it is not held."
 
 (defun release-held ()
   "Let the threads of the program that are stopped at errors of this session continue. Leave the
-calls of the session, which its end interrupts in another way."
+stopped calls of the session to END-JOBS, which interrupts them."
   (dolist (held (held-in-session))
     (unless (held-job held)
       ;; If a request is using the error, CLAIM-HELD fails. The thread then continues after this

@@ -254,9 +254,9 @@ structure. Do nothing in a call of another session."
         ((eq (job-session *job*) (watch-session watch))
          (hold-condition condition (watch-hold watch) *job* :signalled t))))
 
-;;; Before SBCL looks for handlers of a condition, it breaks if *BREAK-ON-SIGNALS* says so. A watch
-;;; sets this variable while it is in effect: globally, for threads of the program, and in the
-;;; session.
+;;; SBCL enters the debugger for a condition of the type in *BREAK-ON-SIGNALS*, before it looks for
+;;; handlers. While a watch is in effect, this variable has the type of the watch: as global value,
+;;; for threads of the program, and in the session.
 
 (defun break-at (type)
   "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in later
