@@ -192,8 +192,8 @@ object."
 OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if recording took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
-    ;; Without recording it would have lasted LASTED minus COST. COST is an estimate, which can
-    ;; exceed LASTED.
+    ;; Without recording, the program would have run for LASTED minus COST. COST is an estimate,
+    ;; which can exceed LASTED.
     (and (> cost (floor lasted 10))
          (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
 
