@@ -43,8 +43,8 @@ LOCK: the mutex that a thread holds while it reads or writes the capture."
   "A Gray stream for output that writes to CAPTURE. It takes characters and octets, as the stream of
 a terminal does. OCTETS lists the octets of an incomplete UTF-8 character, newest first."))
 
-;; Finalize the class now. If SBCL finalized it at the first output, it would have to compile the
-;; code that makes streams again.
+;; Finalize the class now. If SBCL finalized the class at the first output, it would have to compile
+;; the code that makes its instances a second time.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)

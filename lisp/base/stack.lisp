@@ -12,10 +12,9 @@ in the slot with index SLOT of that structure. Return NIL if this SBCL does not 
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last page of each stack of this thread, which SBCL does only in the main thread. The
-guard page is before the last page. While SBCL has the guard page unprotected, an unprotected last
-page would let the stack grow into the memory of another thread. With the protection, the image ends
-instead."
+  "Protect the last page of each stack of this thread, which SBCL does only in the main thread.
+While the guard page before it is unprotected, a stack could grow into the memory of another thread.
+With the protection of the last page, the image ends instead."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)
