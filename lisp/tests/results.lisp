@@ -11,7 +11,7 @@
   "A check of a test that failed, or an unexpected error."
   (kind (member "failure" "error"))
   (form string :optional
-   "The form that the check evaluated, or a form that contains it and the expected value.")
+   "The form of a test of RT, whose values differ from the expected values.")
   (check string :optional) (expected string :optional) (got string :optional)
   (text string :optional "The message of the test framework.")
   (type string :optional "The type of the condition that was signalled.")
