@@ -311,7 +311,8 @@ exist, the list contains its name from FILES."
 (defun planned-files (files)
   "Return a list, in load order, of the native truenames of files: the files of the registered
 systems that contain one of FILES, a list of native truenames, and of the systems that they need.
-Include systems that are not loaded, because ASDF treats a system with a changed .asd file as such."
+Include systems that are not loaded, because ASDF forgets that a system is loaded when its .asd file
+has changed."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
                          (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
