@@ -110,10 +110,10 @@ appended character."
   "The capture of the newest job of this thread, or NIL.")
 
 (defun destination (capture)
-  "Return the capture that gets the output of this thread to CAPTURE now. This is CAPTURE while it
-has no successor, and then *THREAD-CAPTURE*. A program often keeps a stream, as in
-(DEFVAR *OUT* *STANDARD-OUTPUT*), and the output of a later call to this stream belongs to the later
-call."
+  "Return the capture that now gets the output that this thread writes to CAPTURE. This is CAPTURE
+while it has no successor. Later it is *THREAD-CAPTURE* unless that is NIL, else CAPTURE, or the
+successor of either. A program often keeps a stream, as in (DEFVAR *OUT* *STANDARD-OUTPUT*), and the
+output of a later call to this stream belongs to the later call."
   (if (capture-successor capture)
       (let ((own (or *thread-capture* capture)))
         (or (capture-successor own) own))

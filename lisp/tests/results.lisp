@@ -52,7 +52,8 @@
 (defparameter *noted-failures* 200
   "The maximum number of failures recorded in full in one run. Further failures are only counted.")
 (defparameter *noted-in-test* 20
-  "The maximum number of failures recorded in full in one test. Further failures are only counted.")
+  "The maximum number of failures recorded in full in one test. Further failures are only counted.
+At most so many different checks that passed are recorded, too.")
 
 (defstruct (result (:constructor make-result
                                  (framework name text &optional (systems *tested-systems*))))
