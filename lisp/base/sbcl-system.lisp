@@ -251,8 +251,8 @@ which *SKIPPING-UNDECODABLE* is true, FUNCTION gets only names that can be decod
 
 (defun call-skipping-undecodable (function)
   "Call FUNCTION, and return its values. Meanwhile DIRECTORY skips files whose names cannot be
-decoded. Elsewhere, one such name makes DIRECTORY signal an error. Only one thread at a time may
-call this."
+decoded. Without this function, one such name makes DIRECTORY signal an error. Only one thread at a
+time may call this."
   (if (and +map-names+ (not *skipping-undecodable*))
       (let ((*skipping-undecodable* t))
         (encapsulate +map-names+ 'live-lisp-names #'list-decodable)
