@@ -273,3 +273,13 @@ remove this file and the socket."
               (vanish))
             **at-stop**)
       thread)))
+
+(defun write-entry (path &rest members)
+  "Write a JSON object with MEMBERS, a plist from names to strings or integers, to the file PATH.
+PATH appears only when the file is complete."
+  (let ((part (concatenate 'string path "~")) (buffer (make-buffer)))
+    (write-json (make-json-object members) buffer)
+    (with-open-file (out (sb-ext:parse-native-namestring part) :direction :output
+                         :if-exists :supersede :element-type '(unsigned-byte 8))
+      (write-sequence (buffer-octets buffer) out :end (buffer-fill buffer)))
+    (sb-posix:rename part path)))

@@ -69,30 +69,6 @@ folder."
              defaults (sb-ext:native-namestring (merge-pathnames "attach.lisp" *folder*))))
     (sb-ext:native-namestring folder)))
 
-(defun write-string-json (string stream)
-  "Write STRING to STREAM as a JSON string."
-  (write-char #\" stream)
-  (loop for char across string
-        do (cond ((find char "\"\\") (write-char #\\ stream) (write-char char stream))
-                 ((< (char-code char) 32) (format stream "\\u~4,'0X" (char-code char)))
-                 (t (write-char char stream))))
-  (write-char #\" stream))
-
-(defun write-entry (path &rest members)
-  "Write a JSON object with MEMBERS to the file PATH. MEMBERS is a plist from names to strings or
-integers. PATH appears only when the file is complete."
-  (let ((part (concatenate 'string path "~")))
-    (with-open-file (out (sb-ext:parse-native-namestring part) :direction :output
-                         :if-exists :supersede :external-format :utf-8)
-      (write-char #\{ out)
-      (loop for (name value . more) on members by #'cddr
-            do (write-string-json name out)
-               (write-char #\: out)
-               (if (stringp value) (write-string-json value out) (format out "~D" value))
-               (when more (write-char #\, out)))
-      (format out "}~%"))
-    (sb-posix:rename part path)))
-
 (defun take-out-other ()
   "Stop the agent that is already in this image, if there is one. Signal an error if LIVE-LISP names
 a package that does not belong to the agent."
@@ -120,9 +96,10 @@ find the image. Return the name under which the image is served."
     (dolist (path (list socket entry))
       (handler-case (sb-posix:unlink path) (sb-posix:syscall-error ())))
     (funcall (find-symbol "SERVE" "LIVE-LISP.AGENT") socket :entry entry)
-    (write-entry entry "name" name "pid" (sb-posix:getpid) "workspace" workspace "socket" socket
-                 "started" (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0))
-                 "lisp" (format nil "SBCL ~A" (lisp-implementation-version)))
+    (funcall (find-symbol "WRITE-ENTRY" "LIVE-LISP.AGENT") entry
+             "name" name "pid" (sb-posix:getpid) "workspace" workspace "socket" socket
+             "started" (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0))
+             "lisp" (format nil "SBCL ~A" (lisp-implementation-version)))
     (format t "~&; live-lisp serves this image as ~A to agents that work in ~A. (live-lisp:stop) ~\
                ends that.~%"
             name workspace)
