@@ -30,7 +30,7 @@ loaded."
     (file
      (written integer :optional "The write date of the version whose text the server has."))
   "Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server that does
-not see the files of its image reads the sources in this way."
+not see the files of the image reads source files in this way."
   (let* ((path (sb-ext:parse-native-namestring file))
          (date (date-of path))
          (text (and date (not (eql date written)) (read-text path))))

@@ -5,7 +5,7 @@
 (in-package "LIVE-LISP.OBSERVE")
 
 (define-shape observed-base (remarks)
-  "The members that the answers of all observe operations have in common."
+  "The part that the answers of all observe operations have in common."
   (values (list (list printed-value)) :optional)
   (value (or lookup-failure observe-refusal) :optional))
 
