@@ -1,6 +1,6 @@
 ;;;; Runs the agent in an image that somebody else started. The agent serves the wire protocol on a
-;;;; socket, and leaves that person's debugger, streams, threads and settings alone. Images that the
-;;;; server starts do not have this file.
+;;;; socket, and does not change that person's debugger, streams, threads or settings. Images that
+;;;; the server starts do not load this file.
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-BSD-SOCKETS")
@@ -52,9 +52,10 @@ job, signal NOT-OURS instead."
   (mapc #'sb-ext:lock-package **agent-packages**))
 
 (define-operation ("begin-session" :server-only t :inline t :gives boolean)
-    ((server string "A text that tells this server from others of the image.")
-     (trees (list string) "Native names of folders in and below which ASDF also finds systems."))
-  "Note what the server tells of itself."
+    ((server string "A text that identifies this server among those of the image.")
+     (trees (list string)
+      "Native names of folders. ASDF also finds systems in them and below them."))
+  "Store in the session the text that identifies the server, and its folders of systems."
   (setf (session-server *session*) server
         (session-trees *session*) (coerce trees 'list))
   nil)
@@ -70,11 +71,13 @@ the first of these calls took it.")
 
 (define-shape turn-holder ()
   "The server that has the turn."
-  (server string "What it said of itself in `begin-session`.") (seconds integer "For how long."))
+  (server string "The text by which it identified itself in `begin-session`.")
+  (seconds integer "For how many seconds it has had the turn."))
 
 (define-operation ("take-turn" :inline t :gives (nullable turn-holder)) ()
-  "Take the turn to change files and load them, which only one server of the image has. Return NIL,
-or the server that has it now. A session can take it several times, and gives it back as often."
+  "Take the turn, the right to change files and load them, which one server of the image has at a
+time. Return NIL on success. If another server has the turn, return this server. A session that
+takes the turn several times gives it back as often."
   (sb-thread:with-mutex (**turn-lock**)
     (destructuring-bind (&optional holder (count 0) (time (get-universal-time))) **turn**
       (cond ((member holder (list nil *session*))
@@ -97,7 +100,8 @@ it. The session loses the turn when none is left."
   nil)
 
 (defun leave-turn ()
-  "End the turn of *SESSION*, if it has the turn, however often it has taken it."
+  "Take the turn away from *SESSION*, however often the session has taken it. Do nothing if the
+session does not have the turn."
   (drop-turn most-positive-fixnum))
 
 (pushnew 'leave-turn **at-session-end**)
@@ -235,7 +239,7 @@ another error, such as too many open files, try again."
 
 (defun serve-socket (socket files)
   "Serve on SOCKET until it is closed or this thread is ended, by STOP or otherwise. Then remove
-FILES, a list of two native names at most: the socket and its entry file. Servers find the image by
+FILES, a list of at most two native names: the socket and its entry file. Servers find the image by
 these files."
   (unwind-protect (accept-connections socket)
     (remove-files files)
@@ -269,3 +273,13 @@ remove this file and the socket."
               (vanish))
             **at-stop**)
       thread)))
+
+(defun write-entry (path &rest members)
+  "Write a JSON object with MEMBERS, a plist from names to strings or integers, to the file PATH.
+PATH appears only when the file is complete."
+  (let ((part (concatenate 'string path "~")) (buffer (make-buffer)))
+    (write-json (make-json-object members) buffer)
+    (with-open-file (out (sb-ext:parse-native-namestring part) :direction :output
+                         :if-exists :supersede :element-type '(unsigned-byte 8))
+      (write-sequence (buffer-octets buffer) out :end (buffer-fill buffer)))
+    (sb-posix:rename part path)))

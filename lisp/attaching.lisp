@@ -1,6 +1,6 @@
-;;;; Puts the agent into this image and serves it, so that the servers of agents which work in its
-;;;; workspace find it. attach.lisp loads this file with a standard readtable. The agent is compiled
-;;;; in another SBCL process, once for each version of the agent and of SBCL.
+;;;; Loads the agent into this image and serves the image on a socket, where servers that work in
+;;;; the same folder find it. attach.lisp loads this file with a standard readtable. The agent is
+;;;; compiled in another SBCL process, once for each version of the agent and of SBCL.
 
 (load (merge-pathnames "kept-agent.lisp" *load-truename*))
 
@@ -52,9 +52,9 @@ agent first if that file does not exist. Signal an error if it cannot be compile
 ;;; Serving
 
 (defun workspace ()
-  "Return the native name of the folder that this image works in: that of
-*DEFAULT-PATHNAME-DEFAULTS*, which SLIME and SLY set, merged with the current folder of the process.
-Signal an error if that is no folder."
+  "Return the native name of the folder that this image works in: *DEFAULT-PATHNAME-DEFAULTS*, which
+SLIME and SLY set, merged with the current folder of the process. Signal an error if that is no
+folder."
   (let* ((defaults *default-pathname-defaults*)
          (*default-pathname-defaults*
            (sb-ext:parse-native-namestring (sb-posix:getcwd) nil #p"" :as-directory t))
@@ -68,32 +68,6 @@ Signal an error if that is no folder."
               (let ((*default-pathname-defaults* #p\"/srv/shop/\")) (load ~S))"
              defaults (sb-ext:native-namestring (merge-pathnames "attach.lisp" *folder*))))
     (sb-ext:native-namestring folder)))
-
-(defun write-string-json (string stream)
-  "Write STRING to STREAM as a JSON string."
-  (write-char #\" stream)
-  (loop for char across string
-        do (cond ((find char "\"\\") (write-char #\\ stream) (write-char char stream))
-                 ((< (char-code char) 32) (format stream "\\u~4,'0X" (char-code char)))
-                 (t (write-char char stream))))
-  (write-char #\" stream))
-
-(defun write-entry (path &rest members)
-  "Write a JSON object with MEMBERS to the file PATH. MEMBERS is a plist from names to strings or
-integers. PATH appears only when the file is complete."
-  (let ((part (concatenate 'string path "~")))
-    (with-open-file (out (sb-ext:parse-native-namestring part) :direction :output
-                         :if-exists :supersede :external-format :utf-8)
-      (write-char #\{ out)
-      (loop for (name value . more) on members by #'cddr
-            do (write-string-json name out)
-               (write-char #\: out)
-               (if (stringp value) (write-string-json value out) (format out "~D" value))
-               (when more (write-char #\, out)))
-      (format out "}~%"))
-    (sb-posix:rename part path)))
-
-(defvar *serves* nil "The name under which this image is served, or NIL if it is not served.")
 
 (defun take-out-other ()
   "Stop the agent that is already in this image, if there is one. Signal an error if LIVE-LISP names
@@ -122,9 +96,10 @@ find the image. Return the name under which the image is served."
     (dolist (path (list socket entry))
       (handler-case (sb-posix:unlink path) (sb-posix:syscall-error ())))
     (funcall (find-symbol "SERVE" "LIVE-LISP.AGENT") socket :entry entry)
-    (write-entry entry "name" name "pid" (sb-posix:getpid) "workspace" workspace "socket" socket
-                 "started" (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0))
-                 "lisp" (format nil "SBCL ~A" (lisp-implementation-version)))
+    (funcall (find-symbol "WRITE-ENTRY" "LIVE-LISP.AGENT") entry
+             "name" name "pid" (sb-posix:getpid) "workspace" workspace "socket" socket
+             "started" (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0))
+             "lisp" (format nil "SBCL ~A" (lisp-implementation-version)))
     (format t "~&; live-lisp serves this image as ~A to agents that work in ~A. (live-lisp:stop) ~\
                ends that.~%"
             name workspace)

@@ -3,9 +3,9 @@
 ;;;; LIVE_LISP_FASL is the path of the fasl, without the SBCL version. LIVE_LISP_SERVER is the
 ;;;; process id of the server: names of temporary files contain it, so that those of ended servers
 ;;;; can be removed. If LIVE_LISP_WORKERS is set, this number of processes compile the fasl, and the
-;;;; agent is not loaded. If LIVE_LISP_ATTACHED is set, the fasl also has what an image needs that
-;;;; somebody else runs. If LIVE_LISP_STRICT is set, compiler warnings are printed and SBCL exits
-;;;; with 1. Otherwise warnings are ignored.
+;;;; agent is not loaded. If LIVE_LISP_ATTACHED is set, the fasl also contains attached.lisp, for
+;;;; images that somebody else runs. If LIVE_LISP_STRICT is set, compiler warnings are printed and
+;;;; SBCL exits with 1. Otherwise warnings are ignored.
 
 (load (merge-pathnames "internals.lisp" *load-truename*))
 
@@ -52,9 +52,9 @@ it is a warning."
 (defun compile-side-by-side (parts workers)
   "Compile PARTS, an alist from names of source files to paths of fasls, in WORKERS processes at
 once. First load all sources interpreted, so that each file finds the macros and structures of the
-others. This takes a thirtieth of the time of compiling. Skip the last source, because it unexports
-the agent's symbols. Leave the macros interpreted, because compiling them would cost more time than
-it saves. Signal an error if a process fails."
+others. This takes a thirtieth of the time of compiling. Do not load the last source, because it
+unexports the agent's symbols. Leave the macros interpreted, because compiling them would cost more
+time than it saves. Signal an error if a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)

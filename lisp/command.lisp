@@ -130,8 +130,8 @@ NIL or a number of seconds: a server that sends nothing for so long counts as go
                      0)
     (with-standard-io-syntax
       (let ((*print-readably* nil) (*print-pretty* t) (*break-on-signals* nil))
-        ;; The server sends nothing between the agent and the greeting, so no message stays in the
-        ;; buffer of INPUT.
+        ;; After the agent's files, the server sends nothing until it has received the greeting. So
+        ;; the buffer of INPUT contains no message when INPUT is dropped.
         (let ((input (sb-sys:make-fd-stream in :element-type '(unsigned-byte 8)))
               (output (sb-sys:make-fd-stream out :output t :element-type '(unsigned-byte 8))))
           (receive-agent input output identity))

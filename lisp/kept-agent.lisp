@@ -1,6 +1,7 @@
 ;;;; Compiles the agent in another SBCL process, once for each version of the agent and of SBCL, and
-;;;; loads it into this image. It is used where no server of this machine does that: in an image
-;;;; that somebody else runs (attaching.lisp), and in one that a command has started (command.lisp).
+;;;; loads it into this image. This file is for images whose agent no server on this machine
+;;;; compiles: an image that somebody else runs (attaching.lisp), and an image that a command has
+;;;; started (command.lisp).
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-POSIX"))

@@ -1,11 +1,11 @@
 ;;;; Loads attaching.lisp in one thread at a time: two threads that load the agent at the same time
-;;;; would disturb each other. attach.lisp loads this file with standard syntax. It makes no
+;;;; would disturb each other. attach.lisp loads this file with standard syntax. It interns no
 ;;;; symbols.
 
 (unwind-protect
      (progn
-       ;; COMPARE-AND-SWAP can test and set the property list of a keyword in one step. A keyword
-       ;; exists in each image.
+       ;; The lock is the property list of a keyword: COMPARE-AND-SWAP tests and sets it in one
+       ;; step, and it needs no symbol of a package that the image may lack.
        (loop :until (or (null (sb-ext:compare-and-swap (symbol-plist :live-lisp-line) nil
                                                        (list :by sb-thread:*current-thread*)))
                         (eq sb-thread:*current-thread* (get :live-lisp-line :by)))

@@ -115,8 +115,8 @@ changed since SAVE."
   (note-threads))
 
 (defun prepare ()
-  "Do the preparations that an image of the server needs before the greeting. A saved core has them
-done already."
+  "Do the preparations that an image of the server needs before the greeting. A saved core already
+contains their results."
   (begin-listening)
   (free-children))
 
@@ -146,7 +146,7 @@ variable LIVE_LISP_PROGRAM names, and its core is in another file."
 that the environment variable LIVE_LISP_CORE names. Never return: exit with code 3 if this program
 can never be saved, and with 1 if saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
-  ;; The process lowers its own priority. The server could do so only after starting it, when
+  ;; The process lowers its own priority. The server could lower it only after the start, when
   ;; bubblewrap may already have started SBCL as another process.
   (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int))
                           +patience+)
@@ -189,7 +189,7 @@ number, or 0 for no signal. Do nothing on other systems."
 
 (defun leave-to-program ()
   "Wait for the program to end after the agent was removed from this image. Then exit with code 0.
-Linux kills the process if the server ends before."
+Linux kills the process if the server ends first."
   (end-with-server 9)
   (await-program)
   (sb-ext:exit :code 0))

@@ -1,4 +1,4 @@
-;;;; Determines which internals of SBCL the agent can use, when ASDF compiles the agent. When the
+;;;; Determines, while ASDF compiles the agent, which internals of SBCL the agent can use. When the
 ;;;; server has the agent compiled, boot.lisp does this instead.
 
 (in-package "LIVE-LISP.INTERNALS")

@@ -15,10 +15,10 @@
   "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output.
 HEAD: a string that grows up to its limit. HEAD-FILL: the number of characters in it.
 TAIL: a ring buffer, made when HEAD is full.
-TOTAL: the number of all characters ever written.
+TOTAL: the number of characters written since the capture was last emptied.
 COLUMN: the current column of the output.
 FOLLOWED: true while the server takes the output away in parts.
-TAKEN: the number of characters that the server has taken; TOTAL leaves them out.
+TAKEN: the number of characters that the server has taken, which TOTAL does not include.
 ON-FULL: NIL or a function without parameters, which is called when a character no longer fits into
 HEAD.
 SUCCESSOR: NIL or the capture that gets further output, because nobody will read this one again.
@@ -43,8 +43,8 @@ LOCK: the mutex that a thread holds while it reads or writes the capture."
   "A Gray stream for output that writes to CAPTURE. It takes characters and octets, as the stream of
 a terminal does. OCTETS lists the octets of an incomplete UTF-8 character, newest first."))
 
-;; Finalize the class now. If SBCL finalized it at the first output, it would have to compile the
-;; code that makes streams again.
+;; Finalize the class now. If SBCL finalized the class at the first output, it would have to compile
+;; the code that makes its instances a second time.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
@@ -110,10 +110,10 @@ appended character."
   "The capture of the newest job of this thread, or NIL.")
 
 (defun destination (capture)
-  "Return the capture that gets the output of this thread to CAPTURE now. This is CAPTURE while it
-has no successor, and then *THREAD-CAPTURE*. A program often keeps a stream, as in
-(DEFVAR *OUT* *STANDARD-OUTPUT*), and the output of a later call to this stream belongs to the later
-call."
+  "Return the capture that now gets the output that this thread writes to CAPTURE. This is CAPTURE
+while it has no successor. Later it is *THREAD-CAPTURE* unless that is NIL, else CAPTURE, or the
+successor of either. A program often keeps a stream, as in (DEFVAR *OUT* *STANDARD-OUTPUT*), and the
+output of a later call to this stream belongs to the later call."
   (if (capture-successor capture)
       (let ((own (or *thread-capture* capture)))
         (or (capture-successor own) own))
@@ -201,9 +201,10 @@ character begins with FIRST."
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
 (define-shape output ()
-  "What a call or the image has written."
+  "The output of a call or of the image."
   (text string "The whole output, or its beginning when characters were left out.")
-  (omitted integer :optional "How many characters were left out in the middle.")
+  (omitted integer :optional
+   "The number of characters that were left out between `text` and `tail`.")
   (tail string :optional "The end of the output, when characters were left out."))
 
 (defun captured (capture &key reset (wait t))

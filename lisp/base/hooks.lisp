@@ -1,7 +1,7 @@
 ;;;; Runs code of the agent within calls of the program: WITH-ISOLATION keeps the agent and the
-;;;; program from noticing each other, and hooks make functions of SBCL call the agent. A hook is
-;;;; for good and for one of SBCL's functions; wrapping.lisp wraps functions of the program for a
-;;;; while.
+;;;; program from noticing each other, and hooks make functions of SBCL call the agent. A hook is on
+;;;; a function of SBCL, and stays until the agent is removed. To wrap a function of the program for
+;;;; a limited time, use wrapping.lisp.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -79,9 +79,9 @@ program ended FUNCTION, signal the timeout again to the program."
              (with-fresh-specials
                (setf (float-modes) **first-modes**)
                (block nil
-                 ;; End FUNCTION only where SBCL would enter the debugger, after no handler has
-                 ;; handled the condition. SB-DI first signals some conditions, and makes an error
-                 ;; of such a condition only if no handler has handled it.
+                 ;; End FUNCTION here, where SBCL would enter the debugger, and not in a handler:
+                 ;; SB-DI signals some conditions first, and signals an error only if no handler has
+                 ;; handled them.
                  (let ((sb-ext:*invoke-debugger-hook* (lambda (condition hook)
                                                         (declare (ignore hook))
                                                         (when (typep condition 'sb-ext:timeout)

@@ -1,5 +1,5 @@
-;;;; Returns NIL in place of errors that cannot be foreseen: macros that say why code may fail, and
-;;;; functions for values that may be missing.
+;;;; Macros and functions that return NIL in place of an error. The name of a macro says why its
+;;;; body may fail. The functions return values that may be missing.
 
 (in-package "LIVE-LISP.BASE")
 

@@ -59,7 +59,6 @@ such as #<unnamed COMMON-LISP::STANDARD-CLASS>."
 (defun shortened (limit text)
   "Return TEXT, or if it has more than LIMIT characters, its first LIMIT characters followed by
 \"...\". Call no printer, because the program can define methods for it."
-  ;; Do not use the printer, which can run a method of the user.
   (let ((start (subseq text 0 (min limit (length text)))))
     (if (> (length text) limit) (concatenate 'string start "...") start)))
 

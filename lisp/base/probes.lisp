@@ -29,8 +29,8 @@ failure."
      (serious-condition () "signals an error")))
 
  (defun used-p (name)
-   "Return true if the agent uses NAME: an ability, a string, that is not left out, or an internal,
-a symbol, that is not absent."
+   "Return true if the agent uses NAME. NAME is a string that names an ability, which must not be
+left out, or a symbol that names an internal, which must not be absent."
    (if (stringp name)
        (let ((*ability* name)) (not (why-left-out name)))
        (not (member name *absent*))))

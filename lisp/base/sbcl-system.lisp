@@ -168,7 +168,8 @@ Since SBCL 2.6.6, FDEFINITION returns the outermost wrapper."
 (define-here +link-core+
   (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
     "The name of a function that SBCL calls before it saves a core. It turns calls through function
-names into direct calls. Newer SBCLs do so when they load code, and have no such function."))
+names into direct calls. Newer SBCLs make direct calls when they load code, and have no such
+function."))
 
 ;;; Threads and the process
 
@@ -250,8 +251,8 @@ which *SKIPPING-UNDECODABLE* is true, FUNCTION gets only names that can be decod
 
 (defun call-skipping-undecodable (function)
   "Call FUNCTION, and return its values. Meanwhile DIRECTORY skips files whose names cannot be
-decoded. Elsewhere, one such name makes DIRECTORY signal an error. Only one thread at a time may
-call this."
+decoded. Without this function, one such name makes DIRECTORY signal an error. Only one thread at a
+time may call this."
   (if (and +map-names+ (not *skipping-undecodable*))
       (let ((*skipping-undecodable* t))
         (encapsulate +map-names+ 'live-lisp-names #'list-decodable)

@@ -1,10 +1,10 @@
-;;;; Defines the macros by which the agent uses internals of SBCL, which SBCL does not document. The
-;;;; files sbcl-*.lisp declare each internal with these macros: its purpose, its name in SBCL, and
-;;;; its fallback. Other files use only our names for the internals. They also use the exports of
-;;;; SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS, which SBCL's manual describes. The
-;;;; agent is compiled by the SBCL that runs it, so an internal is looked up when its declaration is
-;;;; expanded. An SBCL without the internal gets the fallback. A call through our name costs no more
-;;;; than a direct call of SBCL's operator.
+;;;; Defines the macros by which the agent uses internals of SBCL: operators, variables and types
+;;;; that SBCL does not document. The files sbcl-*.lisp declare each internal with these macros: its
+;;;; purpose, its name in SBCL, and its fallback. Other files use only our names for the internals.
+;;;; They also use the exports of SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS, which
+;;;; SBCL's manual describes. The agent is compiled by the SBCL that runs it, so an internal is
+;;;; looked up when its declaration is expanded. An SBCL without the internal gets the fallback. A
+;;;; call through our name costs no more than a direct call of SBCL's operator.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -13,7 +13,8 @@
 (defstruct (ability (:constructor make-ability (name without state)))
   "A feature of the agent that needs internals of SBCL.
 NAME, WITHOUT: its name, and a text about the agent's behaviour without it.
-STATE: :LEFT-OUT if the agent was compiled without it, :PROVEN if a probe has tried it, else NIL.
+STATE: :LEFT-OUT if the agent was compiled without it, :PROVEN if a probe of the whole ability has
+succeeded, else NIL.
 CHECK: NIL, or a function without parameters that returns true if this process has the ability.
 MISSING: a list of texts, each with the name of a missing internal and the reason."
   name without state (check nil) (missing '()))
@@ -91,8 +92,8 @@ internal, and says why the agent does not use it if SBCL has it."
 
 (defun lacking-p (ability)
   "Return true if the agent lacks ABILITY, an ABILITY structure. It lacks an ability that it was
-compiled without. It has one that a probe has tried as a whole. Otherwise the check of ABILITY
-decides, or without a check, whether an internal is missing."
+compiled without, and has one whose own probe has succeeded. It lacks any other ability if the check
+of the ability fails or, without a check, if one of its internals is missing."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)

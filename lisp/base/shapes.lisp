@@ -1,6 +1,7 @@
-;;;; Declares the types of what is on the wire. Each room declares the JSON objects that it builds.
-;;;; scripts/operations.mjs writes the server's types, and the tables of the page about the wire,
-;;;; from these declarations and those of the operations.
+;;;; Declares the types of the JSON values that the server and the agent exchange. Each room, a
+;;;; folder of lisp/, declares the objects that it builds. scripts/operations.mjs writes the
+;;;; server's types, and the tables of the page about the wire, from these declarations and those of
+;;;; the operations.
 
 ;;; A type is STRING, INTEGER, REAL, BOOLEAN, NULL, ANYTHING, the name of a shape or of another
 ;;; type, or one of these lists:

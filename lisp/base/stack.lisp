@@ -1,5 +1,5 @@
-;;;; Protects the guard pages at the ends of a thread's stacks. SBCL does not do so in every thread,
-;;;; and does not always protect a page again after a stack was exhausted.
+;;;; Protects the guard pages at the ends of a thread's stacks. SBCL does not protect all of them in
+;;;; every thread, and does not always protect a guard page again after a stack was exhausted.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -12,9 +12,9 @@ in the slot with index SLOT of that structure. Return NIL if this SBCL does not 
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last page of each stack of this thread. SBCL does so only in the main thread. While
-the guard page before it is unprotected, a stack could otherwise grow into the memory of another
-thread. With the protection, the image ends instead."
+  "Protect the last page of each stack of this thread, which SBCL does only in the main thread.
+While the guard page before it is unprotected, a stack could grow into the memory of another thread.
+With the protection of the last page, the image ends instead."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)

@@ -143,7 +143,7 @@ sooner, the unread part could be lost."
   (send-frame (frame-octets message)))
 
 (defun receive-octets (count)
-  "Return the next COUNT octets of *CHANNEL*, or NIL when it ended before."
+  "Return the next COUNT octets of *CHANNEL*, or NIL if the channel ends before."
   (let ((octets (make-array count :element-type '(unsigned-byte 8))))
     (when (= count (read-sequence octets (channel-in *channel*)))
       octets)))

@@ -1,7 +1,7 @@
-;;;; Wraps functions of the program for a while. A program can save a wrapped function, set a mock
-;;;; under its name, and set the saved function again later. What it saved is SBCL's wrapper. If
-;;;; there were only one wrapper for the name, it would call the mock from then on. So each function
-;;;; that the program sets under a wrapped name gets a wrapper of its own.
+;;;; Wraps functions of the program for a limited time. A program can save a wrapped function, set a
+;;;; mock under its name, and later set the saved function again. The saved function is SBCL's
+;;;; wrapper. If a name had only one wrapper, this wrapper would call the mock from then on. So each
+;;;; function that the program sets under a wrapped name gets a new wrapper.
 
 (in-package "LIVE-LISP.BASE")
 

@@ -2,29 +2,30 @@
 ;;;;
 ;;;; A request reserves the HELD structure of the error (held.lisp) with CLAIM-HELD. With
 ;;;; COMMAND-HELD it hands over a function that the stopped thread calls. LOOK-IN-THREAD runs a
-;;;; request as a job of its own in that thread. GO-ON-IN-THREAD gives the request the next answer
-;;;; of the job that the error has stopped, and GO-ON then takes a restart, leaves a frame, makes
-;;;; the call of a frame again, or ends the job. A thread of the program has no job, so
-;;;; MAKE-FOLLOWER makes a job that only reports.
+;;;; request as a separate job in that thread. GO-ON-IN-THREAD gives the id of the request to the
+;;;; job that the error has stopped, so that the next answer of this job answers the request. GO-ON
+;;;; then invokes a restart, leaves a frame, makes the call of a frame again, or ends the job. A
+;;;; thread of the program has no job, so MAKE-FOLLOWER makes a job that only reports.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (define-shape debug-value ()
-  "What is known of a held error and its frames, or the reason why a request about them failed."
-  (gone boolean :optional "True when the error is not held, or no longer.")
+  "Data about a held error and its frames, or the reason why a request about them failed."
+  (gone boolean :optional "True when this session holds no error with the requested number.")
   (busy boolean :optional "True when another call uses the error.")
   (held-by string :optional
    "The server that holds the error, when that is another server of the same image.")
-  (why string :optional "Why the error is not held, or why the frame cannot be run again.")
+  (why string :optional
+   "Why the error is not held, or why the call of the frame cannot be made again.")
   (held (list integer) :optional "Numbers of the errors that are held.")
-  (no-frame integer :optional "The requested frame, when it does not exist.")
+  (no-frame integer :optional "Number of the requested frame, when it does not exist.")
   (frames integer :optional "How many frames can be shown.")
   (no-restart string :optional "The requested restart, when it does not exist.")
   (restarts (list string) :optional "Names of the restarts that exist.")
   (no-form boolean :optional "True when there is no form to evaluate again.")
   (frame integer :optional "Number of the frame that the request is about.")
-  (again boolean :optional "True when this frame can be run again.")
-  (nearest integer :optional "Number of the nearest frame that can be run again.")
+  (again boolean :optional "True when the call of this frame can be made again.")
+  (nearest integer :optional "Number of the nearest frame whose call can be made again.")
   (form boolean :optional "True when the evaluated form can be evaluated again.")
   (call frame :optional) (locals (list local) :optional) (package string :optional)
   (restart string :optional "Name of a restart that was called with too few arguments.")
@@ -52,10 +53,10 @@ a plist of answer members."
                                                                     (run-job job function)))))))))
 
 (defun left-by (held)
-  "Return a function for the slot LEAVING of a job that runs a form in the thread of HELD, a HELD
-structure. It is called with that job after a non-local exit of the form has ended the stop. It
-gives the request of that job the next answer of the stopped job, or in a thread of the program an
-answer that the thread continues."
+  "Return a function for the slot LEAVING of a job that evaluates a form in the thread of HELD, a
+HELD structure. After a non-local exit from the form, the stopped call continues, and the function
+is called with the job. It makes the next answer of the stopped job the answer to the request of the
+job. In a thread of the program, it answers that the thread continues."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -159,8 +160,8 @@ any."
             (t
              (setf (held-end held) (format nil "it went on by its restart ~A" found))
              (follow-no-more job)
-             ;; To rebuild a lost image, the server invokes recorded restarts by name and
-             ;; without values.
+             ;; Record the restart only if it has no values: when the server rebuilds a lost image,
+             ;; it invokes recorded restarts by name and without values.
              (unless values (note-restart restart))
              (apply #'invoke-restart restart values)
              ;; INVOKE-RESTART has returned: the restart function did not transfer control.
@@ -168,8 +169,9 @@ any."
              (unless (job-follows job) (refuse held job "returned" found)))))))
 
 (defun named-restart (held name)
-  "Return a list (RESTART NAME REPORT) for the restart of HELD, a HELD structure, that NAME means,
-or NIL. NAME is a text: the number of a restart in an answer, or the name of any restart."
+  "Return a list (RESTART NAME) or (RESTART NAME REPORT) for the restart of HELD, a HELD structure,
+that NAME denotes, or NIL. NAME is a text: the number of a restart in an answer, or the name of any
+restart."
   (let ((number (number-in name)))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
@@ -275,10 +277,11 @@ request uses it, another server holds it, or it is not held."
 
 (defun release-held ()
   "Let the threads of the program that are stopped at errors of this session continue. Leave the
-calls of the session, which its end interrupts in another way."
+stopped calls of the session to END-JOBS, which interrupts them."
   (dolist (held (held-in-session))
     (unless (held-job held)
-      ;; If a request still uses the error, the thread continues after this request.
+      ;; If a request is using the error, CLAIM-HELD fails. The thread then continues after this
+      ;; request, because it waits for no further command.
       (setf (held-seconds held) 0)
       (when (claim-held held)
         (command-held held (lambda ()

@@ -1,7 +1,7 @@
-;;;; Held errors. A held error is one whose thread is stopped, so that the tool debug can look at
-;;;; it. The thread waits with all its frames, and runs the requests about the error. A request that
-;;;; only inspects runs as a job of its own in that thread. A request to continue gets the next
-;;;; answer of the job that the error has stopped.
+;;;; Held errors. The thread of a held error is stopped where the error was signalled, with all its
+;;;; frames, and runs the requests of the tool debug about the error. A request that only inspects
+;;;; runs as a separate job in that thread. The answer to a request to continue is the next answer
+;;;; of the job that the error has stopped.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -23,7 +23,8 @@ answers show.
 LOCKS: a list of the names of the locks that the thread holds.
 SIGNALLED: true if handlers of the program have not run yet.
 TIMED: true if the call is inside TIME.
-VALUES: a list of lists of values that were evaluated for continuing.
+VALUES: a list of lists of values that debug-eval has kept. A restart is invoked with the first
+value of each list, or a frame returns the first list.
 COMMAND: the next command of the thread. It is :STARTING before the thread first waits, NIL while
 the thread waits, :CLAIMED once a request has reserved the thread, then a function from this
 request, and :OVER at the end.
@@ -105,7 +106,8 @@ there was no such error."
 
 (defun held-frames (held)
   "Return a list of the frames of HELD, a HELD structure, newest first. The index of a frame is its
-number in answers. Leave out frames that answers fold together."
+number in answers. Leave out the FOLDED structures, which stand for frames that answers do not
+show."
   (remove-if #'folded-p (held-stack held)))
 
 ;;; Commands: a request reserves the thread by CLAIM-HELD and gives it a function by COMMAND-HELD.

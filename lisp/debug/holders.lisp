@@ -220,11 +220,11 @@ true for the symbols of SBCL, and false for those of the program."
                     system))
 
 (defun walked (walk)
-  "Visit the objects of the program for WALK, a WALK structure: first what its variables, functions
-and classes keep, then what threads have bound, and then what is only on their stacks. A word on a
-stack can be left over from an earlier call, and tells nothing of what holds the object. If no
-wanted object was found, visit those of SBCL too. Return two values: true if the objects of SBCL
-were visited, and a list of the threads that did not answer."
+  "Visit the objects of the program for WALK, a WALK structure: first the objects that its symbols
+reach, then those that bindings in threads reach, and last those that are only on stacks. Stacks
+come last, because a word on a stack can be left over from an earlier call. If no wanted object was
+found, visit the objects of SBCL too. Return two values: true if the objects of SBCL were visited,
+and a list of the threads that did not answer."
   (multiple-value-bind (references silent) (thread-references)
     (reach-from-symbols walk nil)
     (look-further walk)
@@ -238,7 +238,7 @@ were visited, and a list of the threads that did not answer."
         (look-further walk))
       (values system silent))))
 
-;;; The ways to an object
+;;; The paths from roots to an object
 
 (defun root-p (object)
   "Return true if OBJECT is a root of a walk: a THREAD-ROOT structure, or a symbol with a home
@@ -293,7 +293,9 @@ PASSED is the number of conses of a list before the cons that contains the refer
 
 (define-shape holding-step ()
   "A reference on the way from a root to an object."
-  (part string "What refers: a root such as a variable, or a part of the object before.")
+  (part string
+   "The place of the reference: a root such as a variable, or a part of the object of the step
+   before.")
   (value string "The object referred to, printed.")
   (id string :optional))
 
@@ -330,20 +332,22 @@ of a path is followed only once, and the lists share their tails."
                 (return likeness)))
 
 (define-shape holding-path ()
-  "A way from a root to an object."
+  "A path from a root to an object."
   (count integer
-   "For a class, how many instances have a way with the same classes and the same root; else 1.")
+   "For a class, how many instances have a path with the same classes and the same root; else 1.")
   (steps (list holding-step)))
 
 (define-shape holders ()
-  "What keeps an object, or the instances of a class, alive."
-  (many boolean :optional "True for a class: the ways are to its instances.")
+  "The references that keep an object, or the instances of a class, alive."
+  (many boolean :optional "True for a class: the paths lead to its instances.")
   (found integer "How many references, or for a class how many instances, were found.")
-  (ways (list holding-path) :optional) (total integer "How many different ways there are.")
-  (system boolean :optional "True when only what belongs to SBCL leads to the object.")
-  (full integer :optional "After how many objects the search ended, when there were more.")
-  (silent (list string) :optional "Names of threads that did not tell what they hold.")
-  (unheld boolean :optional "True for a number, a character or a symbol that is in a package."))
+  (ways (list holding-path) :optional) (total integer "How many different paths there are.")
+  (system boolean :optional "True when the object was reached only from symbols of SBCL.")
+  (full integer :optional
+   "The number of objects after which the search stopped, when it did not visit all.")
+  (silent (list string) :optional "Names of threads that did not report their references in time.")
+  (unheld boolean :optional
+   "True for a number, a character or a symbol with a package: no search is made for these."))
 
 (defun like-hits (walk)
   "Return a list of (HIT COUNT) lists for the hits of WALK, a WALK structure. If MANY of WALK is

@@ -29,8 +29,8 @@ thread or NIL. SIGNALLED is true if CONDITION is held before handlers of the pro
          "it was signalled where its thread cannot be interrupted")))
 
 (defun too-many-text ()
-  "Return a clause, as text, that no more errors can be held, with the numbers of those that this
-session holds."
+  "Return a text which says that no more errors can be held, with the numbers of the errors that
+this session holds."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
 ;;; The frames, restarts and locks of the stopped thread

@@ -92,9 +92,9 @@ error answer."
   (no-function string :optional
    "The requested name of a function, when there is no such function.")
   (no-part string :optional "The requested part, when the object has no such part.")
-  (in string :optional "This object, as printed.")
+  (in string :optional "The object that lacks the requested part, as printed.")
   (why string :optional)
-  (holders holders :optional "What keeps the object alive, if that was asked."))
+  (holders holders :optional "What keeps the object alive, if the request has HOLDERS."))
 
 (defun part-data (part)
   "Return a JSON object for PART, a PART structure."
@@ -131,11 +131,12 @@ references that keep OBJECT alive."
 (define-operation ("inspect" :gives (or inspect-data lookup-failure))
     ((value string "The text of a symbol, or an id such as @3.")
      package
-     (path (list string) :optional "Names of parts: the way to the object to show.")
-     (holders boolean :optional "True to tell what keeps the object alive, not its parts.")
+     (path (list string) :optional
+      "Names of parts, the path from this object to the object to show.")
+     (holders boolean :optional "True to return what keeps the object alive instead of its parts.")
      offset limit)
-  "Return the object that VALUE means, or to which PATH leads from there, with its parts, or with
-HOLDERS, what keeps it alive."
+  "Return the object that VALUE denotes or, with PATH, the object to which PATH leads from there.
+The answer also has the parts of this object or, with HOLDERS, the references that keep it alive."
   (call-in-session (and package (named-package package))
                    (lambda ()
                      (inspection (object-at (meant-object value package) path) holders offset

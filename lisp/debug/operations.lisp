@@ -99,8 +99,8 @@ stopped. It contains the local variables."
                    :starter #'look-in-thread
                    :also (error))
     (frame)
-  "Return what the answer about the held error had, or with FRAME, this frame with its local
-variables."
+  "Return the members of the answer that reported the held error. With FRAME, return this frame with
+its local variables instead."
   (let ((found (frame-numbered *held* frame)))
     (cond ((null frame) (held-members *held* nil))
           (found (list "value" (frame-data found frame)))
@@ -190,8 +190,10 @@ nothing, and return NIL and a JSON object with the reason."
     (frame
      (codes (list string) "The texts of forms.")
      (package string :optional
-      "The package in which they are read; that of the frame's function by default.")
-     (keep boolean :optional "True to keep the values, with which the error continues."))
+      "The package in which the forms are read; by default that of the frame's function.")
+     (keep boolean :optional
+      "True to keep the values for the next debug-go, which passes them to a restart or returns them
+      from a frame."))
   "Evaluate CODES with the variables of FRAME, or of the newest frame of the program."
   (let ((found (asked-frame frame)) (*remarks* (make-remarks)) (*value-budget* 10000))
     (if (and frame (null found))
@@ -249,7 +251,7 @@ would replace. CODE is read in PACKAGE."
                    :also (error))
     (frame code
      (package string :optional
-      "The package in which they are read; that of the frame's function by default."))
+      "The package in which the forms are read; by default that of the frame's function."))
   "Evaluate CODE as the operation evaluate does, and report the definitions in files that it has
 replaced."
   (let* ((package (if package (named-package package) (frame-package (asked-frame frame))))
@@ -261,7 +263,8 @@ replaced."
                    :also (error frame
                           (restart string :optional "The name of a restart to invoke.")
                           (retry boolean :optional
-                           "True to run the frame again, or without one the form.")
+                           "True to make the call of FRAME again or, without FRAME, to evaluate the
+                           form again.")
                           (end boolean :optional
                            "True to end the call that the error has stopped.")))
     ()

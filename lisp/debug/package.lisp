@@ -1,5 +1,5 @@
-;;;; Held errors: their threads wait where they were signalled, until a request says how to
-;;;; continue.
+;;;; Holds errors for debugging: the thread of a held error waits where the error was signalled,
+;;;; until a request makes it continue. Also inspects objects and other threads.
 
 (defpackage "LIVE-LISP.DEBUG"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL"

@@ -1,4 +1,5 @@
-;;;; Shows the current stack of any thread. Has threads call functions, as interruptions.
+;;;; Shows the current stack of any thread. To get it, interrupts the thread and has it call a
+;;;; function.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -7,7 +8,7 @@
 which a thread waits for a CPU does not count.")
 
 (defparameter *starved-seconds* 15
-  "The maximum number of seconds of waiting for a CPU that do not count.")
+  "The maximum number of seconds of waiting for a CPU that do not count as *LOOK-SECONDS*.")
 
 (defun starved-milliseconds (thread)
   "Return the number of milliseconds for which THREAD has waited for a CPU, or 0 if it is unknown."

@@ -42,16 +42,16 @@ others.")
   "Which errors are recorded from now on."
   (where string :optional)
   (type string :optional "The requested type of errors.")
-  (unknown boolean :optional "True when nothing has the name in WHERE yet.")
+  (unknown boolean :optional "True when no thread and no package has the name in `where` yet.")
   (no-type string :optional "The requested type, when there is no such type of errors.")
-  (watched integer :optional "How many errors were recorded, when the recording ends."))
+  (watched integer :optional "How many such errors were signalled, when the recording ends."))
 
 (define-operation ("debug-watch" :holds t :gives watch-data)
     ((where string :optional "all, or the name of a thread or of a package.")
      (type string :optional "The type of errors to record; ERROR by default.")
      (hold-seconds integer :optional "For how many seconds each such error is held.")
-     (off boolean :optional "True to record no more."))
-  "Begin to record errors when they are signalled, or stop that."
+     (off boolean :optional "True to stop recording."))
+  "Begin to record errors when they are signalled or, with OFF, stop recording."
   (let ((named (if type (watch-type-named type) 'error)))
     (cond (off (watch-no-more) (object "watched" (let ((watch (session-watch)))
                                                    (if watch (watch-count watch) 0))))
@@ -112,7 +112,7 @@ errors that it selects."
   (note-signals (watch-type watch)))
 
 (defun note-signals (type)
-  "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, end that."
+  "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, stop this."
   (cond (**attached** (install-watch-hooks))
         (t (setf **on-break** (and type #'note-break))
            (break-at type))))
@@ -254,9 +254,9 @@ structure. Do nothing in a call of another session."
         ((eq (job-session *job*) (watch-session watch))
          (hold-condition condition (watch-hold watch) *job* :signalled t))))
 
-;;; Before SBCL looks for handlers of a condition, it breaks if *BREAK-ON-SIGNALS* says so. A watch
-;;; sets this variable while it is in effect: globally, for threads of the program, and in the
-;;; session.
+;;; SBCL enters the debugger for a condition of the type in *BREAK-ON-SIGNALS*, before it looks for
+;;; handlers. While a watch is in effect, this variable has the type of the watch: as global value,
+;;; for threads of the program, and in the session.
 
 (defun break-at (type)
   "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in later

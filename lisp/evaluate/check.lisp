@@ -126,7 +126,7 @@ reading stopped, and the problems of the forms at STARTS, a list of indexes. PAC
                             "missing" missing)))))
 
 (define-shape check-data (remarks)
-  "What came of the check of a text."
+  "The answer to a check of a text."
   (value checked-text :optional))
 
 (define-operation ("check-text" :members t :gives check-data)
@@ -135,8 +135,8 @@ reading stopped, and the problems of the forms at STARTS, a list of indexes. PAC
      (packages (list (tuple integer (nullable string)))
       "Offsets from which on forms are read in the package with this name, or in the session's
       package."))
-  "Return where the forms of TEXT end, and why the reader rejects any of those at STARTS. Evaluate
-nothing, and leave no new symbols interned."
+  "Return where the forms of TEXT end, and why the reader rejects forms at STARTS. Evaluate nothing,
+and leave no new symbols interned."
   (call-as-job-part nil (lambda ()
                           (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil))
                             (checked-text text starts packages)))))

@@ -4,16 +4,13 @@
 
 (in-package "LIVE-LISP.EVALUATE")
 
-;; This is a function and not a variable: SBCL 2.1 would need the constant +POLICY+ when it loads
-;; the variable from the agent's fasl, and the fasl lacks the constant.
-(defun compiler-variables ()
-  "Return a list of the names of the variables that COMPILE-FILE binds and that one form of a file
-can set for later forms."
-  (remove nil (list '*package* '*readtable* +policy+)))
+(defparameter *compiler-variables* (remove nil (list '*package* '*readtable* +policy+))
+  "A list of the names of the variables that COMPILE-FILE binds and that one form of a file can set
+for later forms.")
 
 (defun compiler-values ()
-  "Return a list of the current values of the variables from COMPILER-VARIABLES."
-  (mapcar #'symbol-value (compiler-variables)))
+  "Return a list of the current values of *COMPILER-VARIABLES*."
+  (mapcar #'symbol-value *compiler-variables*))
 
 (defun readtable-for-form (form)
   "Return a readtable in which the character ! is read as FORM. After that, the user's readtable is
@@ -27,8 +24,8 @@ current again."
     readtable))
 
 (defun compile-one-form (form file)
-  "Compile FORM by compiling FILE, a file from MAKE-FORM-FILE. Return a list of the values of the
-variables from COMPILER-VARIABLES at the end."
+  "Compile FORM by compiling FILE, a file from MAKE-FORM-FILE. Return a list of the values that
+*COMPILER-VARIABLES* have at the end."
   (let* ((after (compiler-values))
          (note `(eval-when (:compile-toplevel)
                   (funcall ,(lambda () (setf after (compiler-values))))))
@@ -48,7 +45,7 @@ of the forms, or the reason why a form cannot be read."
              (loop for start = (skip-to-form stream)
                    while start
                    do (incf *form-number*)
-                      (progv (compiler-variables) values
+                      (progv *compiler-variables* values
                         (let ((form (read-form stream text start)))
                           (when (eq form stream) (decf *form-number*) (return))
                           (note-form text start stream)
@@ -66,7 +63,7 @@ READTABLE-FOR-FORM reads this character as a form."
   (truename file))
 
 (define-shape compile-data (forms-data)
-  "What came of the forms that were compiled."
+  "The answer to a request to compile forms."
   (forms integer :optional
    "How many forms were compiled; absent when the compilation stopped before the end."))
 

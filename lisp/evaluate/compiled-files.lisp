@@ -50,9 +50,9 @@ that of the source."
 
 (defun call-compiling-as (file copy function)
   "Call FUNCTION, which compiles COPY, and return its values. Code that is compiled, or that is
-compiled while COPY is loaded, gets FILE as its source file. Its date is one that no loaded version
-of FILE with another text has. If FILE does not exist, the date is later than that of the version
-loaded before."
+compiled while COPY is loaded, gets FILE as its source file. SBCL also records a date of this source
+file, which differs from the dates of all loaded versions of FILE with another text. If FILE does
+not exist, this date is later than that of the version loaded before."
   (let* ((written (date-of (pathname file)))
          (date (if written
                    (version-date (true-name file) written (or *whole-text* (read-text file)))

@@ -32,8 +32,8 @@ out deleted packages, and names that no longer lead to a symbol in their package
 
 (defun unintern-new (new form)
   "Unintern the symbols in NEW, a list of (PACKAGE . SYMBOL) pairs, if they have no definition and
-their names occur in FORM. FORM is the text of a form that could not be read. So symbols that other
-threads have interned meanwhile stay."
+their names occur in FORM. FORM is the text of a form that could not be read. The second test spares
+most symbols that other threads have interned meanwhile."
   (loop for (package . symbol) in new
         do (unless (or (fboundp symbol) (find-class symbol nil)
                        (and (boundp symbol) (not (keywordp symbol)))
@@ -177,7 +177,6 @@ pretty printer can produce such a text for deeply nested data."
   (and (> (length text) 400)
        (> (* 2 (count #\Space text)) (length text))))
 
-;; A PRINT-OBJECT method of the user may print slots or not: the agent cannot know.
 (defun printed-slots (structure)
   "Return a list of the slot values of STRUCTURE that the printer prints. Return NIL if a method of
 the user prints STRUCTURE, because its output is unknown."
@@ -430,13 +429,13 @@ Return a plist of answer members."
   (unreadable unreadable :optional) (value lookup-failure :optional))
 
 (define-shape main-thread-busy ()
-  "Why the main thread could not do something."
+  "Why the main thread could not run a request."
   (job integer :optional
-   "The request that it runs, or the negative number of the held error that it waits for. Absent in
-   an image whose main thread runs no requests."))
+   "Id of the request that the main thread is running, or the negative number of the held error at
+   which it is stopped. Absent in an image whose main thread runs no requests."))
 
 (define-shape evaluate-data (forms-data)
-  "What came of the forms that were evaluated."
+  "The answer to a request to evaluate forms."
   (values (list (list printed-value)) :optional "The printed values of each evaluated form.")
   (main-thread main-thread-busy :optional
    "Sent when the main thread was asked to evaluate the forms and could not, so that nothing was

@@ -88,7 +88,7 @@ members."
     ((code string "The text of a form.")
      package
      (mode (member "one" "full" "all")
-      "A single step, until it is no macro form, or also the forms within it."))
+      "One step; steps until the form is no macro form; or also the forms within it."))
   "Expand the one form of CODE."
   (let ((package (and package (named-package package)))
         (*form-number* 1))

@@ -45,7 +45,8 @@ library manager and call it again. If that fails too, return only the list from 
       (call-for-needed function))))
 
 (define-shape perhaps-missing ()
-  "A system, and what is known if ASDF does not find it or one that it needs."
+  "A requested system, with details if ASDF does not find it, or does not find a system that it
+  needs."
   (missing string :optional "The name of the system that ASDF does not find.")
   (system string :optional "The requested system.")
   (needed-by string :optional
@@ -104,7 +105,7 @@ whose current text differs from its loaded text."
           collect (asdf-call "COMPONENT-NAME" each)))
 
 (define-shape loaded-system (perhaps-missing)
-  "What came of the load of a system."
+  "The outcome of the load of a system."
   (already boolean :optional)
   (unchanged boolean :optional "True when no file was loaded.")
   (loaded (list string) :optional)
@@ -112,7 +113,7 @@ whose current text differs from its loaded text."
   (twins (list twin) :optional) (agreement agreement :optional))
 
 (define-shape load-system-data (remarks)
-  "What the load of a system gives."
+  "The answer to a request to load a system."
   (value loaded-system :optional))
 
 (defun load-until-fitting (name force)
@@ -130,8 +131,9 @@ about a missing system."
       (call-user-code (lambda () (wait-past-fasls system))))
     (call-until-fitting
      (lambda (again) (setf needed (operate name (or again compiling))))
-     ;; A restart redefined a constant. Or a file still differs from the loaded code: ASDF compares
-     ;; whole seconds, so it misses a file that was written while another image compiled it.
+     ;; Load again if a restart has redefined a constant, or if a file still differs from the loaded
+     ;; code: ASDF compares whole seconds, so it misses a file that was written while another image
+     ;; compiled it.
      (lambda ()
        (and (not needed)
             (or (/= redefined (setf redefined (taken-redefined-count)))

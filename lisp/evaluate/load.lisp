@@ -10,13 +10,13 @@ without compiler notes. FUNCTION returns a plist of answer members."
 
 (defvar *phase* nil "The phase of the current load: \"compile\" or \"load\".")
 
-;;; Loads that are done again
+;;; Repeating a load
 
 (defun call-until-fitting (load &optional (misfit (constantly nil)))
-  "Call LOAD, a function of one argument that compiles and loads, with NIL. While the code does not
-fit, call it again, at most twice. The code does not fit if a restart has changed the slots of a
-structure meanwhile: then pass T. It also does not fit if the function MISFIT returns true: then
-pass its value. Return the last value of LOAD."
+  "Call LOAD, a function of one argument that compiles and loads code, with NIL. Call it again, at
+most twice, in two cases: with T if a restart has changed the slots of a structure meanwhile,
+because other loaded code contains the old slots, and with the value of the function MISFIT if this
+value is true. Return the last value of LOAD."
   (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
     (loop with before = (slots)
           with value = (funcall load nil)
@@ -32,7 +32,7 @@ pass its value. Return the last value of LOAD."
 ;;; Loading one file
 
 (define-shape loaded-file ()
-  "What came of the load of a file."
+  "The outcome of the load of a file."
   (file string) (failed boolean :optional)
   (not-loaded boolean :optional "True when the file could not be compiled to its end.")
   (begun boolean :optional
@@ -92,7 +92,7 @@ FILE or a copy of it. If FORGET is true, remove definitions that FILE no longer 
                           source file forget))))))))
 
 (define-shape load-file-data (remarks)
-  "What the load or the check of a file gives."
+  "The answer to a request to load or check a file."
   (phase (member "compile" "load") :optional
    "The phase in which the load ended: 'load' when it succeeded.")
   (value loaded-file :optional) (twins (list twin) :optional))
@@ -100,8 +100,8 @@ FILE or a copy of it. If FORGET is true, remove definitions that FILE no longer 
 (define-operation ("load-file" :members t :holds t :gives load-file-data)
     (file fasl content
      (forget (or boolean (member "listed")) :optional
-      "True to remove what the file no longer defines. With \"listed\", do so only if answers have
-      listed all of it."))
+      "True to remove the definitions that the file no longer has. With \"listed\", remove them only
+      if answers have listed all of them."))
   "Compile FILE into FASL, and load FASL."
   (let ((file (sb-ext:parse-native-namestring file)) (fasl (sb-ext:parse-native-namestring fasl))
         (before (loaded-systems)) (*phase* "compile"))
@@ -118,7 +118,7 @@ FILE or a copy of it. If FORGET is true, remove definitions that FILE no longer 
                members)))))
 
 (define-shape load-files-data (remarks)
-  "What the load of several files gives."
+  "The answer to a request to load several files."
   (phase (member "compile" "load") :optional)
   (file string :optional "The file in which the load stopped.")
   (value (list loaded-file) :optional
@@ -148,8 +148,8 @@ the first file that is not loaded completely."
                       (lambda ()
                         (call-in-folder-of
                          (fasl 1)
-                         ;; Do this around the loads of all files: a later file can define a method
-                         ;; again that an earlier one has displaced.
+                         ;; Call CALL-DISPLACING-METHODS around the loads of all files: a later file
+                         ;; can define a method again that the load of an earlier file has removed.
                          (lambda () (call-displacing-methods #'load-all)))))))
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
@@ -175,7 +175,8 @@ the first file that is not loaded completely."
       "For each top-level form of FILE: its number in the text that was loaded before, or null
       if the form is to be loaded now.")
      (continues boolean :optional
-      "True to report also the methods that the previous load has displaced."))
+      "True to report also the methods that the previous load has removed because of a new lambda
+      list."))
   "Compile some forms of FILE into FASL, and load them, as if the whole file was loaded. No form
 changes its number or position."
   (let ((file (sb-ext:parse-native-namestring file)) (fasl (sb-ext:parse-native-namestring fasl))

@@ -88,9 +88,9 @@ it. Otherwise return NIL."
 
 (defun load-libraries-of (file readtable)
   "Evaluate the forms at the beginning of FILE, a script, that load libraries, because COMPILE-FILE
-would read later forms before these have run. Read with READTABLE. Stop at the first other form,
-except IN-PACKAGE, and at one that cannot be read. Return a list of the positions of the evaluated
-forms."
+would read later forms before these have run. Read with READTABLE. Stop at the first form that
+neither loads libraries nor is an IN-PACKAGE form, or that cannot be read. Return a list of the
+positions of the evaluated forms."
   (with-open-file (in file)
     (let* ((places (make-hash-table :test 'eq)) (run '()) (*package* *package*)
            (*readtable* (readtable-calling (lambda (form place stream)

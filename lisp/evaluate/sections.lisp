@@ -28,8 +28,8 @@ count: a package that they define exists as soon as they are compiled."
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 
 (defun stop-section (section)
-  "Throw :STOPPED to the CATCH in COMPILE-SECTION if it can help to load the forms of SECTION, a
-SECTION structure, before its PLACE first. It can help if these forms run code, or if an earlier
+  "Throw :STOPPED to the CATCH in COMPILE-SECTION if the missing name may exist once the forms of
+SECTION, a SECTION structure, before its PLACE are loaded: if these forms run code, or if an earlier
 section was loaded."
   (when (and (section-place section)
              (> (section-place section) (section-begin section))
@@ -49,9 +49,9 @@ with SECTION, a SECTION structure."
      ,@body))
 
 (defun read-in-section (section stream read)
-  "Call READ, a function that reads a top-level form from STREAM, and return its values. Before the
-begin of SECTION, a SECTION structure, return NIL instead, except for IN-PACKAGE and DECLAIM forms.
-After its end, skip the rest of STREAM and return NIL."
+  "Call READ, a function that reads a top-level form from STREAM, and return its values. For a form
+before the beginning of SECTION, a SECTION structure, return NIL instead of the form, unless it is
+an IN-PACKAGE or DECLAIM form. After the end of SECTION, skip the rest of STREAM and return NIL."
   (let ((place (file-position stream)) (end (section-end section)))
     (cond ((and end (>= place end))
            (loop while (read-char stream nil)))

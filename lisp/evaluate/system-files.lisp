@@ -28,9 +28,9 @@ loaded."
 
 (define-operation ("source-text" :gives source-text)
     (file
-     (written integer :optional "When the file was written whose text the server has."))
-  "Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server asks so for
-the sources of an image that does not see its files."
+     (written integer :optional "The write date of the version whose text the server has."))
+  "Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server that does
+not see the files of the image reads source files in this way."
   (let* ((path (sb-ext:parse-native-namestring file))
          (date (date-of path))
          (text (and date (not (eql date written)) (read-text path))))
@@ -52,19 +52,23 @@ systems in NAMES, a list of names, that ASDF has registered."
 registered, at most 5000."
   (system-paths names))
 
+(defun direct-needs (system)
+  "Return a list of the names of the systems on which SYSTEM, an ASDF system, depends directly."
+  (loop for dependency in (asdf-call "SYSTEM-DEPENDS-ON" system)
+        for needed = (needed-name dependency)
+        when needed collect (asdf-call "COERCE-NAME" needed)))
+
 (defun without-files (name)
-  "If the system NAME is registered and neither it nor its parts have files, return a JSON object
-with the names of the systems on which it depends. Otherwise return NIL."
+  "If the system NAME is registered, and neither it nor the systems in its .asd file on which it
+depends have files, return a JSON object with the names of the systems on which it depends.
+Otherwise return NIL."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
-      (object "empty" t
-              "needs" (loop for dependency in (asdf-call "SYSTEM-DEPENDS-ON" system)
-                            for needed = (needed-name dependency)
-                            when needed collect (asdf-call "COERCE-NAME" needed))))))
+      (object "empty" t "needs" (direct-needs system)))))
 
 (defun unloaded-files (name)
-  "Return a list of the native names of the files of the system NAME and its parts that are not
-loaded, although other files of the same part are."
+  "Return a list of native names of files that are not loaded, although other files of the same
+system are loaded. Examine the system NAME and the systems in its .asd file on which it depends."
   (loop for part in (system-parts name)
         for files = (lisp-files part)
         for missing = (loop for file in files
@@ -80,8 +84,9 @@ loaded, although other files of the same part are."
      (system string :optional "The name of a system.")
      (package string :optional "The name of a package.")
      (limit integer :optional "The maximum number of differences of a kind; 20 by default."))
-  "Return where the image differs from a file, or from the files of a system and its parts. With
-PACKAGE, return where the names of the package differ from any loaded file."
+  "Return where the image differs from the file PATH, or from the files of SYSTEM and of the systems
+in its .asd file on which it depends. With PACKAGE, return where the names of the package differ
+from any loaded file."
   (let* ((name (and system (string-left-trim "#:" system)))
          (compared (compare-files (if name
                                       (system-paths (loop for part in (system-parts name)
@@ -95,18 +100,12 @@ PACKAGE, return where the names of the package differ from any loaded file."
         compared
         (object "unknown" t))))
 
-;;; The loads of this image, so that they can be made in another image
+;;; The loads of this image, to repeat them in another image
 
 (define-shape load-step ()
   "A system or a file that was loaded, and is to be loaded in another image."
   (system string :optional "The name of a system.")
   (file string :optional "The native truename of a file."))
-
-(defun direct-needs (name)
-  "Return a list of the names of the systems on which the system NAME depends directly."
-  (loop for dependency in (asdf-call "SYSTEM-DEPENDS-ON" (asdf-call "REGISTERED-SYSTEM" name))
-        for needed = (needed-name dependency)
-        when needed collect (asdf-call "COERCE-NAME" needed)))
 
 (defun true-files (system &optional others)
   "Return a list of the native truenames of the Lisp files of the system with the name SYSTEM. If
@@ -119,7 +118,8 @@ OTHERS is true, include those of the systems that it needs."
   "Return a list of those names in NAMES, names of loaded systems, on which no other system in NAMES
 depends directly. Leave out a system if no load of its files or of those that it needs was
 recorded."
-  (let ((needed (mapcan #'direct-needs names)))
+  (let ((needed (loop for name in names
+                      append (direct-needs (asdf-call "REGISTERED-SYSTEM" name)))))
     (loop for name in names
           when (and (not (member name needed :test #'string=))
                     (some #'loaded-path-p (true-files name t)))
@@ -128,8 +128,9 @@ recorded."
 (define-operation ("loads-again" :gives (list load-step))
     ((systems (list string) "The systems that the server was asked to load, in order.")
      (files (list string) "The files that it was asked to load, native truenames, in order."))
-  "Return what another image loads to have the same systems and files as this one: the systems that
-only code has loaded, then SYSTEMS, and then FILES without those of loaded systems."
+  "Return the loads that give another image the systems and files of this image: first the systems
+that code has loaded and the server was not asked to load, then SYSTEMS, then those of FILES that
+belong to no loaded system."
   (let* ((names (loaded-systems)) (own (mapcan #'true-files (copy-list names))))
     (append (loop for name in (append (set-difference (loaded-roots names) systems :test #'string=)
                                       systems)

@@ -160,8 +160,9 @@ Search for them only once in a load."
   *passed-over*)
 
 (defun defining-file (name)
-  "Return an .asd file that defines the system NAME but has another name, or NIL. Also return NIL if
-NAME is registered: ASDF would read the file again, and forget which files of NAME are loaded."
+  "An ASDF search function. Return an .asd file that defines the system NAME but has another name,
+or NIL. Also return NIL if NAME is registered: ASDF would read the file again, and forget which
+files of NAME are loaded."
   (let ((registry (registry)))
     (flet ((defining-p (file)
              (let ((text (read-text file))) (and text (defines-system-p text name)))))
@@ -170,9 +171,9 @@ NAME is registered: ASDF would read the file again, and forget which files of NA
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a new ASDF system with the name NAME and without files. In newer versions of ASDF, systems
-such as NAME/TESTS depend on NAME. Return NIL if NAME is registered, or if it is the primary system
-of no registered system."
+  "An ASDF search function. If a registered system such as NAME/TESTS has the primary system NAME,
+and no system NAME is registered, return a new system NAME without files, because newer versions of
+ASDF make NAME/TESTS depend on NAME. Otherwise return NIL."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
@@ -310,7 +311,8 @@ exist, the list contains its name from FILES."
 (defun planned-files (files)
   "Return a list, in load order, of the native truenames of files: the files of the registered
 systems that contain one of FILES, a list of native truenames, and of the systems that they need.
-Include systems that are not loaded, because ASDF treats a system with a changed .asd file as such."
+Include systems that are not loaded, because ASDF forgets that a system is loaded when its .asd file
+has changed."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
                          (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)

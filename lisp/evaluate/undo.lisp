@@ -8,10 +8,10 @@
   "The truename of the file whose definitions will be undone: the file that is being compiled.")
 
 (defvar *remembered* nil
-  "A hash table from symbols that the compiled forms can define to their earlier definitions. A
-value is a list with a pair for each element of *ASPECTS*: a list of functions and source locations,
-and a function that restores them. An uninterned symbol stands for a package of this name that did
-not exist.")
+  "A hash table with the earlier definitions of symbols that the compiled forms can define. The keys
+are the symbols. A value is a list with a cons for each element of *ASPECTS*: its car is a list of
+functions and source locations, and its cdr is a function that restores the definition. An
+uninterned symbol as a key stands for a package with its name that did not exist.")
 
 ;;; The file of a definition
 
@@ -208,8 +208,8 @@ function without parameters that restores this definition.")
 
 (defun remember-symbol (symbol)
   "Save the definitions of SYMBOL, for each of *ASPECTS*, in *REMEMBERED*. Skip a keyword, an
-uninterned symbol, and a symbol of a locked package. If they were saved before, save only those
-again that something other than *FORM-FILE* has changed since."
+uninterned symbol, and a symbol of a locked package. If definitions of SYMBOL were saved before,
+save again only those that something other than *FORM-FILE* has changed since."
   (unless (or (null (symbol-package symbol)) (keywordp symbol) (locked-symbol-p symbol))
     (setf (gethash symbol *remembered*)
           (loop with kept = (gethash symbol *remembered*)

@@ -1,7 +1,7 @@
 ;;;; Limits the address space of the image, which also limits the memory outside its heap. Foreign
 ;;;; code that allocates without end then fails. Without the limit, the operating system would run
 ;;;; out of memory and kill some process. CALL-UNLIMITED lifts the limit while a thread or a process
-;;;; is made. The last section gives unused pages of SBCL's card table back.
+;;;; is made. The last section gives unused memory of SBCL's card table back to the system.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -9,8 +9,7 @@
   "The number of RLIMIT_AS on Linux. Other systems do not enforce this limit.")
 
 (defconstant +reserve+ (* 256 1024 1024)
-  "The number of octets to which the room below the limit is raised when the limit is nearly
-reached.")
+  "The number of octets that KEEP-RESERVE leaves free below the limit when it raises the limit.")
 
 (defconstant +reserves+ 8
   "The number of times that the limit can be raised before the process must free memory.")

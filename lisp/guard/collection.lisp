@@ -42,9 +42,9 @@ objects on the heap page with number PAGE."
        (not (large-page-p page))))
 
 (defun heap-use (&optional (oldest (1- +generations+)))
-  "Return two numbers of octets: the size of all heap pages in use, and the size of those that a
-collection of the generations up to OLDEST, a number, might copy. Count whole pages, because a copy
-can also leave the rest of its page unused."
+  "Return two numbers of octets: the size of all heap pages in use, and the size of the heap pages
+that a collection of the generations up to OLDEST, a number, might copy. Count whole pages, because
+a copy can also leave the rest of its page unused."
   (let ((used 0) (copied 0))
     (declare (type (unsigned-byte 62) used copied))
     (if **large-pages-known**

@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.GUARD")
 
 (defun send-written ()
-  "Send the server the output that each job has written so far. The caller does this before the
-image ends."
+  "Send the server the output that each job has written so far. The agent calls this before the
+image ends or the agent is removed."
   (loop for id being the hash-keys of **jobs**
         for written = (job-written id)
         when written do (send (object "id" id "written" written))))

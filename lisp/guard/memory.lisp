@@ -5,7 +5,7 @@
 ;;;; more room. JUDGE-GROWERS charges the octets that survived to the job of that thread, as a
 ;;;; GROWER. When the heap is nearly full, JUDGE-FAIRLY collects as much as there is room for, and
 ;;;; judges again, so that garbage counts against nobody. END-GROWERS ends the jobs and threads that
-;;;; grew most. **STARTERS**, from threads to jobs, is in threads.lisp.
+;;;; grew most. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -40,9 +40,9 @@ This function runs after every garbage collection, in the thread that collected.
       (when ends (end-growers ends)))))
 
 (defun judge-fairly ()
-  "Return a list of the jobs and threads to end. Garbage must not count as growth. So if there are
-any, first collect as much garbage as there is room for, and determine the list again. If the heap
-has grown too little since the last such collection, return NIL."
+  "Return a list of the jobs and threads to end. Garbage must not count as growth. So if the list is
+not empty, first collect as much garbage as there is room for, and determine the list again. If the
+heap has grown too little since the last such collection, return NIL."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
     (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))

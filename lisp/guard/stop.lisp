@@ -1,5 +1,6 @@
 ;;;; Removes the agent from the image: its hooks and settings in SBCL, its threads and its
-;;;; connection. Its packages stay, with their definitions.
+;;;; connection. The agent's packages stay, with their definitions, except in an image that somebody
+;;;; else runs (VANISH in attached.lisp).
 
 (in-package "LIVE-LISP.GUARD")
 

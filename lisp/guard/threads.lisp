@@ -56,7 +56,8 @@ streams are those of the session, not the terminal of the person who runs this i
 (defun run-guarded (call of-job channel session)
   "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), in a new thread of the program, with
 *OF-JOB*, *CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the
-thread. Afterwards protect and clear the stack, because SBCL uses it again for another thread."
+thread. Afterwards protect the guard page of the stack again and clear the stack, because SBCL
+reuses it for another thread."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job) (*channel* channel) (*session* session)
@@ -188,7 +189,7 @@ interrupted, because it only waits for jobs."
 
 (defun protect-this-thread ()
   "Add this thread to **AGENT-THREADS**. After GUARD-AGENT-THREADS was called, user code cannot end
-this thread. It can interrupt it only if it is the main thread."
+this thread. User code can interrupt this thread only if it is the main thread."
   (push sb-thread:*current-thread* **agent-threads**))
 
 (defun guard-agent-threads ()

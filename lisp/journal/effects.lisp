@@ -1,12 +1,12 @@
 ;;;; Records how evaluating a form changed the image, in *EFFECTS*. Hooks do this: SBCL checks
-;;;; package locks before it defines or undefines a name or changes a package, and the hooks are in
-;;;; these checks (NAME-CHECKED, PACKAGE-CHECKED), and in functions such as ADD-METHOD and LOAD.
-;;;; NOTE-OPERATOR finds effects that no hook notices, by the operator of the form.
+;;;; package locks before it defines or undefines a name or changes a package, so there are hooks on
+;;;; these checks (NAME-CHECKED, PACKAGE-CHECKED). Other hooks are on functions such as ADD-METHOD
+;;;; and LOAD. NOTE-OPERATOR finds effects that no hook notices, by the operator of the form.
 ;;;;
-;;;; The hooks have more tasks. The functions named RECORD-... record for LIVE-LISP.SOURCES the
-;;;; names that were defined. DISPLACING-CONFLICTS removes methods that do not fit a new lambda
-;;;; list. In an image that somebody else runs, NOTE-CHANGED-NAME records names for the answers of
-;;;; other servers.
+;;;; The hooks also serve other parts of the agent. The functions named RECORD-... record for
+;;;; LIVE-LISP.SOURCES the names that were defined. DISPLACING-CONFLICTS removes methods that do not
+;;;; fit a new lambda list. In an image that somebody else runs, NOTE-CHANGED-NAME records names for
+;;;; the answers of other servers.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -195,7 +195,7 @@ text of the file, unless the compiled code will not be loaded as the code of thi
 
 (defun source-begun (function &rest arguments)
   "Hook: FUNCTION loads the source code in a stream. Call it with ARGUMENTS. Record the text of the
-file before, and the load after."
+file before the call, and the load after it."
   (when *load-truename* (with-isolation (note-read *load-truename*)))
   (apply #'load-ended function arguments))
 (define-hook +load-source+ source-begun)
@@ -274,7 +274,7 @@ Before that, record NAME, and remove methods that do not fit LAMBDA-LIST."
                  'generic-function-defined 'method-defined
                  'file-loaded 'file-compiled 'compile-begun 'source-begun 'load-ended))
 
-;;; Effects that are found by the operator of the form
+;;; Effects that the operator of a form shows
 
 (defparameter *by-name*
   '(intern proclaim provide sb-ext:lock-package sb-ext:unlock-package

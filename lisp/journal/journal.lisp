@@ -15,13 +15,14 @@
   "A form that is being evaluated, and the effects of all its parts together.
 TEXT: a function that returns the source text of the form.
 PACKAGE, HOME: the current package before the evaluation, and its name.
-MARK: the value of MARK-BEFORE for the readtable before the evaluation.
+MARK: the MARK structure with the contents of the readtable before the evaluation.
 POLICY, RESTARTS: the compiler's policy, and *WENT-ON-BY*, before the evaluation.
 BUILDS, DAMAGES, RESTYLES: true if this slot is true in the EFFECTS structure of a part.
 NAMES: a list of the defined names, as texts. It leaves out those of parts such as a DEFUN form,
 whose text contains the name.
 WITHOUT: a list of the paths of parts that a rebuilt image does not need.
-OPENED: NIL, or the number of the message that the form has changed the image and still runs."
+OPENED: the number of the message which reported that the form has changed the image and still runs,
+or NIL if no such message was sent."
   text
   (package *package*) (home (package-name *package*))
   (mark (nil-if-program-fails (mark-before *readtable*)))
@@ -55,8 +56,9 @@ a function that returns the source text of FORM."
       (unwind-protect
            (let* ((*progress-functions* (cons #'report-if-changed *progress-functions*))
                   (values (evaluate-parts form '() account)))
-             ;; SHOW prints the values. After a change of how forms are printed, it can fail: then
-             ;; the form is reported as unfinished, and no image is built with it.
+             ;; SHOW prints the values. If FORM has changed how forms are read or printed, SHOW can
+             ;; fail. So report such a form only after SHOW: if SHOW fails, the form is reported as
+             ;; unfinished, and no image is rebuilt with it.
              (unless (account-restyles account) (report #'built-members))
              (multiple-value-prog1 (funcall show values)
                (report #'built-members)))
@@ -181,5 +183,5 @@ ACCOUNT is the ACCOUNT structure of FORM."
           (set-members form)))
 
 (defun beginning-of (text)
-  "Return the first 200 characters of TEXT on one line. A report names a form by them."
+  "Return the first 200 characters of TEXT on one line. Reports use this text to identify a form."
   (on-one-line (shortened 200 text)))

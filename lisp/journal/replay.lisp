@@ -17,7 +17,7 @@
   (defines (list string) :optional
    "Names that the form defined and that its text does not contain.")
   (restarts (list string) :optional
-   "Names of the restarts by which the evaluation went on from errors."))
+   "Names of the restarts by which the evaluation continued after errors."))
 
 (define-shape replay-remark ()
   "A problem with one form of a replay."
@@ -27,7 +27,7 @@
   (broken boolean :optional "True when the image no longer works after the form."))
 
 (define-shape replay-data ()
-  "What came of a replay."
+  "The answer to a request to replay forms."
   (value boolean :optional)
   (failed (list replay-remark) :optional "Problems with forms."))
 

@@ -76,7 +76,7 @@ values of FORM."
         (note-operator form)
         (note-settings form globals mark (eql begun **jobs-begun**))))))
 
-;;; The compiler's policy, so that a rebuilt image compiles forms under the same one
+;;; The compiler's policy, which a rebuilt image must have when it compiles a form
 
 (sb-ext:defglobal **first-policy** compiler-policy
   "The policy of the compiler at the time when the agent was loaded.")

@@ -163,8 +163,9 @@ of the method combination, in order."
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun condition-text (condition)
-  "Return the report of CONDITION as text. But if a slot has an object of dynamic extent that has
-ended, the report function could read this object, so return the slots as text instead."
+  "Return the report of CONDITION as text. But if a slot contains an object whose dynamic extent has
+ended, return the slots as text instead, because the report function could read the memory of this
+object."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition)
                        always (eq value (without-gone value)))
@@ -191,8 +192,8 @@ ended, the report function could read this object, so return the slots as text i
 OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if recording took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
-    ;; Without recording it would have lasted LASTED minus COST. COST is an estimate, which can
-    ;; exceed LASTED.
+    ;; Without recording, the program would have run for LASTED minus COST. COST is an estimate,
+    ;; which can exceed LASTED.
     (and (> cost (floor lasted 10))
          (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
 

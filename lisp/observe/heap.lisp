@@ -6,17 +6,18 @@
 (define-shape counted-class ()
   "A class with its instances in the heap."
   (name string) (count integer) (octets integer)
-  (more integer "How many more instances there are than before.")
-  (more-octets integer "How many more octets the instances take than before."))
+  (more integer "How many more instances there are than in the previous count.")
+  (more-octets integer "How many more octets the instances take than in the previous count."))
 
 (define-shape counted-heap ()
   "The objects in the heap, by class."
   (octets integer "Octets of all objects that were counted.")
   (count integer "The number of these objects.")
-  (more-octets integer "How many more octets there are than before.")
-  (since real :optional "Seconds since the count before; absent in the first count.")
-  (rows (list counted-class) :optional "Those that grew most, or in the first count the largest.")
-  (found integer "The number of classes with instances, or of those that changed."))
+  (more-octets integer "How many more octets there are than in the previous count.")
+  (since real :optional "Seconds since the previous count; absent in the first count.")
+  (rows (list counted-class) :optional
+   "The classes that grew most or, in the first count, the largest classes.")
+  (found integer "The number of classes that changed or, in the first count, that have instances."))
 
 (defstruct (heap-count (:constructor make-heap-count (classes size)))
   "A count of the objects in the heap.
@@ -24,7 +25,7 @@ CLASSES: a hash table from classes to indexes in COUNTS and OCTETS. Index 0 is f
 classes that are not in the table.
 SIZE: the length of COUNTS and OCTETS.
 COUNTS, OCTETS: vectors of the numbers of objects, and of the octets that they take.
-TIME: the time of the count."
+TIME: the internal real time of the count."
   classes size
   (counts (make-array size :element-type 'fixnum :initial-element 0)
    :type (simple-array fixnum (*)))

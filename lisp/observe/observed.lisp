@@ -30,8 +30,8 @@
   (unseen (member "inline" "compiler-macro" "block" "itself") :optional
    "Why some calls of the function are not seen.")
   (apart place :optional
-   "The function's place, when calls of the function in its own source are not seen, because they
-   were compiled as jumps.")
+   "The place of the function's definition, when recursive calls are not seen, because they were
+   compiled as jumps.")
   (gone boolean :optional "True when the name is no longer a function.")
   (failed integer :optional
    "For how many calls the form that tests the arguments signalled an error.")

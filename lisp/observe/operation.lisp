@@ -1,15 +1,16 @@
-;;;; Defines the operations observe-calls, observe-profile and observe-times. They evaluate the code
-;;;; of the request as a part of the job (CALL-AS-JOB-PART in evaluate/evaluate.lisp).
+;;;; Defines the operations observe-calls, observe-profile, observe-heap and observe-times. They
+;;;; evaluate the code of the request as a part of the job (CALL-AS-JOB-PART in
+;;;; evaluate/evaluate.lisp).
 
 (in-package "LIVE-LISP.OBSERVE")
 
 (define-shape observed-base (remarks)
-  "What observing operations give besides what they saw."
+  "The part that the answers of all observe operations have in common."
   (values (list (list printed-value)) :optional)
   (value (or lookup-failure observe-refusal) :optional))
 
 (define-shape observed-calls ()
-  "The calls that were seen."
+  "The calls of the observed functions during a recording."
   (functions (list observed-function) :optional
    "The observed functions that were called most often.")
   (observed integer "Number of all observed functions.")
@@ -65,7 +66,7 @@ most calls."
                                                        :test-not #'eq)))))))
 
 (define-shape observe-calls-data (observed-base)
-  "What came of a recording of calls."
+  "The answer to a request to record calls."
   (observed observed-calls :optional))
 
 (define-operation ("observe-calls" :members t :gives observe-calls-data)
@@ -127,7 +128,7 @@ most TOP functions."
                                               (and taken (* runs (taken-octets taken)))))))))
 
 (define-shape observe-profile-data (observed-base)
-  "What came of a profile."
+  "The answer to a request for a profile."
   (observed profile :optional))
 
 (define-operation ("observe-profile" :members t :gives observe-profile-data)
@@ -136,7 +137,7 @@ most TOP functions."
      (seconds real "For how long to sample at most.")
      package
      (top integer "The maximum number of functions to show."))
-  "Sample stacks while CODE is repeated, or what the program does for some SECONDS."
+  "Sample stacks while CODE runs repeatedly or, without CODE, for SECONDS."
   (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
     (profiler "START-PROFILING")
     (when (or (profiler-value "*PROFILING*")
@@ -148,7 +149,7 @@ most TOP functions."
 ;;; Counting objects
 
 (define-shape observe-heap-data (observed-base)
-  "What came of counting the objects in the heap."
+  "The answer to a request to count the objects in the heap."
   (observed counted-heap :optional))
 
 (defun observe-heap (code seconds)
@@ -162,10 +163,10 @@ NIL, wait for SECONDS, and return NIL."
 (define-operation ("observe-heap" :members t :gives observe-heap-data)
     ((code string :optional "The text of the forms to run.")
      (seconds real :optional "For how long to wait, without code.")
-     (package string :optional "The package whose classes are told.")
-     (limit integer "The maximum number of classes to tell."))
-  "Count the objects in the heap by class. With CODE or SECONDS, count before and after, and else
-compare with the count before."
+     (package string :optional "The package whose classes to show.")
+     (limit integer "The maximum number of classes to show."))
+  "Count the objects in the heap by class, and compare with an earlier count. With CODE or SECONDS,
+this is a count before CODE runs or the wait begins, otherwise the count of the previous request."
   (let ((package (and package (named-package package))) (before **last-heap-count**))
     (when (or code seconds) (setf before (count-heap)))
     (let ((members (and (or code seconds)
@@ -176,7 +177,7 @@ compare with the count before."
 ;;; Comparing the times of two forms
 
 (define-shape observe-times-data (observed-base)
-  "What came of measuring two forms."
+  "The answer to a request to compare the times of two forms."
   (compared compared-times :optional)
   (firsts (tuple real real) :optional
    "How many milliseconds the first calls of both forms took, which `compared` leaves out.")

@@ -3,9 +3,9 @@
 ;;;; records is limited, however often the function is called. probes.lisp installs the probes,
 ;;;; calls.lisp shows the calls.
 ;;;;
-;;;; RECORDER makes the wrapper of a probe. For each call it asks DUE-P, and then RECORD-CALL, which
-;;;; makes a CALL structure (NEW-CALL), keeps it (KEEP-CALL), and records how the call ended
-;;;; (CALL-RECORDED).
+;;;; RECORDER makes the wrapper of a probe. For each call, the wrapper calls DUE-P, which decides
+;;;; whether to record it, and then RECORD-CALL, which makes a CALL structure (NEW-CALL), keeps it
+;;;; (KEEP-CALL), and records how the call ended (CALL-RECORDED).
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -34,7 +34,7 @@
 JOB: the observing job.
 ACTIVE: true while calls are recorded.
 PROBES: a list of the installed PROBE structures.
-BEGUN, ENDED: times from NOW.
+BEGUN, ENDED: values of the function NOW. ENDED is NIL until the recording ends.
 NEXT: the number of the next call.
 FIRST: a vector of the first calls. LAST: a ring buffer with the last calls.
 HEAP-LIMIT: once more octets than this are in use in the heap, only few calls are kept.
@@ -68,6 +68,7 @@ PARENT: the innermost recorded call around this call, or NIL.
 DEPTH: the number of recorded calls around this call.
 CODE, OFFSET: the code object of the caller, and the offset in it to which the call returns.
 THREAD, STACK: the thread of the call, and the start address of its stack.
+BEGUN, ENDED: values of the function NOW. ENDED is 0 until the end is recorded.
 HOW: :RUNNING, :RETURNED, :LEFT after a non-local exit, or :PASSED if the end is not recorded.
 CONDITION: the last condition signalled during the call.
 ENTERED: a list of the methods that the call has entered, newest first.

@@ -64,7 +64,7 @@ allocated page of memory.")
      (funcall (profiler "START-PROFILING")
               :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode)
               :threads :all)
-     ;; Without this, SBCL samples only threads that begin later.
+     ;; START-PROFILING alone makes SBCL sample only threads that begin later.
      (dolist (thread (sb-thread:list-all-threads))
        (nil-if-program-fails (funcall (profiler "START-SAMPLING") thread))))
    function

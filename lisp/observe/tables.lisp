@@ -6,8 +6,8 @@
 
 (define-shape crowded-table ()
   "A hash table in which many keys have the same hash."
-  (variable string "The variable, or the function that is a closure, that leads to it.")
-  (test string) (count integer "The number of its keys that were looked at.")
+  (variable string "The name of the variable, or of the closure, from which it was reached.")
+  (test string) (count integer "The number of its keys that were examined.")
   (sharing integer "The largest number of keys with the same hash."))
 
 (defparameter *most-keys* 1000000 "The maximum number of keys that are examined in all tables.")

@@ -88,9 +88,9 @@ FORM."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
 
 (defun of-whole (text path &rest wholes)
-  "TEXT shows parts, at PATH, of values whose whole texts are WHOLES. If the current failure has
-more room than most, and the values fit in this room, return TEXT followed by \" of \" and WHOLES.
-Else return TEXT."
+  "TEXT shows parts, at PATH, of values whose whole texts are WHOLES. If the current failure is one
+of the first of the run, which get more characters, and WHOLES fit in these, return TEXT followed by
+\" of \" and WHOLES. Else return TEXT."
   (let ((room (character-limit *value-characters*)))
     (if (or (member path '(nil "") :test #'equal)
             (= room *value-characters*)

@@ -1,6 +1,6 @@
 ;;;; Chooses the files whose coverage is measured, compiles and loads a copy of each file that has
-;;;; only its definitions, and records the definitions that a test has reached. How the copies of
-;;;; definitions mark the parts that run is in measured.lisp. CALL-COVERING runs tests with a new
+;;;; only its definitions, and records the definitions that a test has reached. measured.lisp makes
+;;;; the copies of definitions, which mark each part that runs. CALL-COVERING runs tests with a new
 ;;;; COVERING structure, and COVER measures the files. coverage-data.lisp makes the result.
 
 (in-package "LIVE-LISP.TESTS")

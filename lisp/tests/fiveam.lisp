@@ -12,11 +12,10 @@
 this check.")
 
 (defun fiveam-values (form arguments)
-  "FORM is a failed check that calls a predicate. ARGUMENTS are the format arguments of the message
-about the failure. If FiveAM made the message, ARGUMENTS are a subform of FORM, the value of this
-subform, the predicate and, if FORM has a second subform, the value of the second subform. Then
-return an alist from subforms of FORM to their values. Return NIL if the author of the test wrote
-the message."
+  "FORM is a failed check that calls a predicate, and ARGUMENTS a list of the format arguments of
+the message about the failure. If FiveAM made the message, ARGUMENTS is (SUBFORM VALUE PREDICATE),
+or (SUBFORM VALUE PREDICATE VALUE) with the value of a second subform. Then return an alist from
+subforms of FORM to their values. Return NIL if the author of the test wrote the message."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)

@@ -58,8 +58,8 @@ or NIL if these places are unknown. *SPANS-READ* (spans.lisp) has the places in 
 that is being compiled.")
 
 (defvar *as-loaded* t
-  "NIL while the compiler processes a form that it reads in another way than the load of the file
-did, because the copy of the file lacks a form that sets a reader macro. Else true.")
+  "True if the top-level form being compiled was read in the same way when the file was loaded. NIL
+if it was read differently, because the copy of the file lacks a form that sets a reader macro.")
 
 (defvar *left-names* '()
   "A list of the names of tests. Functions with these names that a macro of a test framework defines

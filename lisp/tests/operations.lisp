@@ -158,7 +158,7 @@ arguments that FUNCTION must call to begin."
    "Names of tests that exist or, with `several`, that the name fits."))
 
 (define-shape test-run-data (remarks)
-  "What a run of tests gives."
+  "The answer to a request to run tests."
   (tests (list test-result) :optional) (parts (list test-part) :optional)
   (needs (list missing-system) :optional
    "Systems that ASDF does not find, each with the system that depends on it and so was not tested
@@ -168,7 +168,7 @@ arguments that FUNCTION must call to begin."
   (unloaded (list string) :optional
    "Systems below the root that depend on a tested one and are not loaded, when no test ran.")
   (gone (list string) :optional
-   "Names of tests that were requested again, but that no framework has any more.")
+   "Names of tests that were requested to run again, but no longer exist.")
   (former (list (object (test string) (file string))) :optional
    "Tests that the image has, and that did not run because FILE, which defined them, no longer has
    them.")

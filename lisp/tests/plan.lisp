@@ -8,7 +8,7 @@
   "A system that is to be loaded."
   (name string)
   (force boolean :optional
-   "True when the system must be loaded although ASDF would see no change."))
+   "True when ASDF would not notice that the system has changed, so the load must be forced."))
 
 (define-shape test-plan (perhaps-missing)
   "Which systems to test, and which to load before."
@@ -17,7 +17,7 @@
    "Systems of the workspace whose definitions cannot be read, because they need missing systems."))
 
 (define-shape test-plan-data (remarks)
-  "How tests are to be run."
+  "The answer to a request to plan a run of tests."
   (value test-plan :optional))
 
 (defstruct (dependency (:constructor make-dependency (system tested)))
@@ -38,7 +38,7 @@ needs another system that is missing.")
     ((system string :optional "The name of the system to test.")
      (root string :optional "The native name of a folder: the systems below it are tested.")
      (known boolean :optional "True to leave out systems that were never loaded."))
-  "Return how to test a system, or the systems below ROOT, and which to load before."
+  "Return which systems to test, SYSTEM or those below ROOT, and which systems to load before."
   (call-as-job-part
    nil
    (lambda ()

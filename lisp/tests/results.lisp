@@ -11,7 +11,7 @@
   "A check of a test that failed, or an unexpected error."
   (kind (member "failure" "error"))
   (form string :optional
-   "The form that the check evaluated, or a form that contains it and the expected value.")
+   "The form of a test of RT, whose values differ from the expected values.")
   (check string :optional) (expected string :optional) (got string :optional)
   (text string :optional "The message of the test framework.")
   (type string :optional "The type of the condition that was signalled.")
@@ -29,7 +29,8 @@
   (expected integer :optional "How many of the checks failed as expected.")
   (failures (list test-failure) :optional)
   (passed (list (object (form string) (times integer))) :optional
-   "The forms of checks that passed, if the run was of this test by its name, and how often.")
+   "The forms of checks that passed, and how often each passed. Absent unless the request named only
+   this test.")
   (output string :optional "Output of the test, when it did not pass.")
   (milliseconds real :optional)
   (left boolean :optional "True when the test did not run to its end.")
@@ -51,7 +52,8 @@
 (defparameter *noted-failures* 200
   "The maximum number of failures recorded in full in one run. Further failures are only counted.")
 (defparameter *noted-in-test* 20
-  "The maximum number of failures recorded in full in one test. Further failures are only counted.")
+  "The maximum number of failures recorded in full in one test. Further failures are only counted.
+At most so many different checks that passed are recorded, too.")
 
 (defstruct (result (:constructor make-result
                                  (framework name text &optional (systems *tested-systems*))))

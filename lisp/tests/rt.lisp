@@ -16,8 +16,8 @@ the package of RT."
 
 (defun rt-note-error (package entry condition)
   "CONDITION is an error in ENTRY, RT's object for a test. Record CONDITION and end the test. But if
-*HOLD-SECONDS* is true, leave an unexpected CONDITION to the debugger. Do not record errors in RT's
-report. PACKAGE is the package of RT."
+*HOLD-SECONDS* is true, leave an unexpected CONDITION to the debugger. Do not record errors that
+occur while RT prints its report. PACKAGE is the package of RT."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold-seconds* (not expected))))

@@ -37,7 +37,7 @@ current failure: CHARACTERS, or more in the first failures of a run."
   `(printing-plainly
      (let ((*package* (usable-package ,package)) (*print-length* 30) (*print-level* 8)
            (*print-case* :downcase)
-           ;; Prints 'x instead of (quote x).
+           ;; The pretty printer prints 'x instead of (quote x).
            (*print-pretty* t) (*print-right-margin* 10000)
            (*print-pprint-dispatch* **pretty-printers**))
        ,@body)))

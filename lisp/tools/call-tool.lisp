@@ -1,6 +1,6 @@
 ;;;; Calls tools from Lisp code. ASK-SERVER sends a request to the server, which runs the tool, and
 ;;;; the calling thread waits until the reader thread receives the answer and performs the operation
-;;;; "called". A throw can end the wait at any time. How arguments become JSON is in crossing.lisp.
+;;;; "called". A throw can end the wait at any time. crossing.lisp converts arguments to JSON.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -170,12 +170,12 @@ error is an APPROVAL-REQUIRED."
                 "package" (package-of-code))))
 
 (define-shape tool-success ()
-  "What a tool found or did."
+  "The answer of a tool that succeeded."
   (value anything "The tool's data.")
   (text string :optional "The text for a model."))
 
 (define-shape tool-failure ()
-  "Why a tool failed."
+  "The answer of a tool that failed."
   (failure string "The text of an error.")
   (result string :optional "What the tool returned although it failed.")
   (needs-approval boolean :optional "True when a human could allow the call."))

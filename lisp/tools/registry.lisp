@@ -21,7 +21,7 @@ server's order.")
 TOOL: the tool. HANDLER, PARAMETERS: its handler and parameters at that time.
 REGISTRATION: the number of the registration.
 CLIENT-NAME: the name by which clients call it.
-BEFORE: NIL, or the OFFER structure that it replaced, for which late calls can still come."
+BEFORE: NIL, or the OFFER structure that it replaced, to which late calls can still refer."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
@@ -84,8 +84,8 @@ reason."
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name)
                             before)))
     (when before (setf (offer-before before) nil))
-    ;; Store the offer before the answer arrives: clients can call the tool earlier than that, even
-    ;; if this wait is interrupted.
+    ;; Store the offer before waiting for the answer: clients can call the tool before the answer
+    ;; arrives, even if an interrupt ends the wait.
     (setf (gethash name **offered**) offer)
     (handler-case (progn (setf (offer-client-name offer)
                                (ask-server "register" (definition-json tool)

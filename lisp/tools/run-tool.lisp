@@ -101,7 +101,7 @@ more than 21 digits with an exponent, so they arrive as floats."
   (replaced boolean :optional "True when the image has a newer tool of this name."))
 
 (define-shape run-tool-data (remarks)
-  "What came of the call of a tool in the image."
+  "The outcome of a call of a tool in the image."
   (value run-tool-value :optional))
 
 (define-operation ("run-tool" :members t :holds t :gives run-tool-data)

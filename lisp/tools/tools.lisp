@@ -41,7 +41,7 @@ the reason."
          :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control
                           arguments)))
 
-;;; Checks. Their messages are those of the server, with keywords written as in Lisp.
+;;; Checks of tools. Their error messages are those of the server, with keywords written as in Lisp.
 
 (defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, lowest first.")
 

@@ -1,10 +1,10 @@
 // Generated from the declarations in lisp/ by scripts/operations.mjs. npm run operations writes it anew.
 
-/** What a call or the image has written. */
+/** The output of a call or of the image. */
 export interface Output {
   /** The whole output, or its beginning when characters were left out. */
   text: string;
-  /** How many characters were left out in the middle. */
+  /** The number of characters that were left out between `text` and `tail`. */
   omitted?: number;
   /** The end of the output, when characters were left out. */
   tail?: string;
@@ -1095,7 +1095,7 @@ export interface FormEntry {
   policy?: unknown[];
   /** Names that the form defined and that its text does not contain. */
   defines?: string[];
-  /** Names of the restarts by which the evaluation went on from errors. */
+  /** Names of the restarts by which the evaluation continued after errors. */
   restarts?: string[];
 }
 
@@ -1111,7 +1111,7 @@ export interface ReplayRemark {
   broken?: boolean;
 }
 
-/** What came of a replay. */
+/** The answer to a request to replay forms. */
 export interface ReplayData {
   value?: boolean;
   /** Problems with forms. */
@@ -1167,14 +1167,14 @@ export interface FormsData extends Remarks {
   value?: LookupFailure;
 }
 
-/** Why the main thread could not do something. */
+/** Why the main thread could not run a request. */
 export interface MainThreadBusy {
-  /** The request that it runs, or the negative number of the held error that it waits for. Absent in an
-   *  image whose main thread runs no requests. */
+  /** Id of the request that the main thread is running, or the negative number of the held error at which
+   *  it is stopped. Absent in an image whose main thread runs no requests. */
   job?: number;
 }
 
-/** What came of the forms that were evaluated. */
+/** The answer to a request to evaluate forms. */
 export interface EvaluateData extends FormsData {
   /** The printed values of each evaluated form. */
   values?: PrintedValue[][];
@@ -1192,7 +1192,7 @@ export interface Twin {
   other: string;
 }
 
-/** What came of the load of a file. */
+/** The outcome of the load of a file. */
 export interface LoadedFile {
   file: string;
   failed?: boolean;
@@ -1203,7 +1203,7 @@ export interface LoadedFile {
   agreement?: Agreement;
 }
 
-/** What the load or the check of a file gives. */
+/** The answer to a request to load or check a file. */
 export interface LoadFileData extends Remarks {
   /** The phase in which the load ended: 'load' when it succeeded. */
   phase?: 'compile' | 'load';
@@ -1211,7 +1211,7 @@ export interface LoadFileData extends Remarks {
   twins?: Twin[];
 }
 
-/** What the load of several files gives. */
+/** The answer to a request to load several files. */
 export interface LoadFilesData extends Remarks {
   phase?: 'compile' | 'load';
   /** The file in which the load stopped. */
@@ -1220,7 +1220,7 @@ export interface LoadFilesData extends Remarks {
   value?: LoadedFile[];
 }
 
-/** A system, and what is known if ASDF does not find it or one that it needs. */
+/** A requested system, with details if ASDF does not find it, or does not find a system that it needs. */
 export interface PerhapsMissing {
   /** The name of the system that ASDF does not find. */
   missing?: string;
@@ -1247,7 +1247,7 @@ export interface MissingSystem extends PerhapsMissing {
   missing: string;
 }
 
-/** What came of the load of a system. */
+/** The outcome of the load of a system. */
 export interface LoadedSystem extends PerhapsMissing {
   already?: boolean;
   /** True when no file was loaded. */
@@ -1259,7 +1259,7 @@ export interface LoadedSystem extends PerhapsMissing {
   agreement?: Agreement;
 }
 
-/** What the load of a system gives. */
+/** The answer to a request to load a system. */
 export interface LoadSystemData extends Remarks {
   value?: LoadedSystem;
 }
@@ -1280,7 +1280,7 @@ export interface LoadStep {
   file?: string;
 }
 
-/** What came of the forms that were compiled. */
+/** The answer to a request to compile forms. */
 export interface CompileData extends FormsData {
   /** How many forms were compiled; absent when the compilation stopped before the end. */
   forms?: number;
@@ -1309,7 +1309,7 @@ export interface CheckedText {
   missing?: string[];
 }
 
-/** What came of the check of a text. */
+/** The answer to a check of a text. */
 export interface CheckData extends Remarks {
   value?: CheckedText;
 }
@@ -1322,19 +1322,19 @@ export interface ProbeData {
   holder?: string;
 }
 
-/** What is known of a held error and its frames, or the reason why a request about them failed. */
+/** Data about a held error and its frames, or the reason why a request about them failed. */
 export interface DebugValue {
-  /** True when the error is not held, or no longer. */
+  /** True when this session holds no error with the requested number. */
   gone?: boolean;
   /** True when another call uses the error. */
   busy?: boolean;
   /** The server that holds the error, when that is another server of the same image. */
   heldBy?: string;
-  /** Why the error is not held, or why the frame cannot be run again. */
+  /** Why the error is not held, or why the call of the frame cannot be made again. */
   why?: string;
   /** Numbers of the errors that are held. */
   held?: number[];
-  /** The requested frame, when it does not exist. */
+  /** Number of the requested frame, when it does not exist. */
   noFrame?: number;
   /** How many frames can be shown. */
   frames?: number;
@@ -1346,9 +1346,9 @@ export interface DebugValue {
   noForm?: boolean;
   /** Number of the frame that the request is about. */
   frame?: number;
-  /** True when this frame can be run again. */
+  /** True when the call of this frame can be made again. */
   again?: boolean;
-  /** Number of the nearest frame that can be run again. */
+  /** Number of the nearest frame whose call can be made again. */
   nearest?: number;
   /** True when the evaluated form can be evaluated again. */
   form?: boolean;
@@ -1409,11 +1409,11 @@ export interface WatchData {
   where?: string;
   /** The requested type of errors. */
   type?: string;
-  /** True when nothing has the name in WHERE yet. */
+  /** True when no thread and no package has the name in `where` yet. */
   unknown?: boolean;
   /** The requested type, when there is no such type of errors. */
   noType?: string;
-  /** How many errors were recorded, when the recording ends. */
+  /** How many such errors were signalled, when the recording ends. */
   watched?: number;
 }
 
@@ -1441,36 +1441,36 @@ export interface WatchedData {
 
 /** A reference on the way from a root to an object. */
 export interface HoldingStep {
-  /** What refers: a root such as a variable, or a part of the object before. */
+  /** The place of the reference: a root such as a variable, or a part of the object of the step before. */
   part: string;
   /** The object referred to, printed. */
   value: string;
   id?: string;
 }
 
-/** A way from a root to an object. */
+/** A path from a root to an object. */
 export interface HoldingPath {
-  /** For a class, how many instances have a way with the same classes and the same root; else 1. */
+  /** For a class, how many instances have a path with the same classes and the same root; else 1. */
   count: number;
   steps: HoldingStep[];
 }
 
-/** What keeps an object, or the instances of a class, alive. */
+/** The references that keep an object, or the instances of a class, alive. */
 export interface Holders {
-  /** True for a class: the ways are to its instances. */
+  /** True for a class: the paths lead to its instances. */
   many?: boolean;
   /** How many references, or for a class how many instances, were found. */
   found: number;
   ways?: HoldingPath[];
-  /** How many different ways there are. */
+  /** How many different paths there are. */
   total: number;
-  /** True when only what belongs to SBCL leads to the object. */
+  /** True when the object was reached only from symbols of SBCL. */
   system?: boolean;
-  /** After how many objects the search ended, when there were more. */
+  /** The number of objects after which the search stopped, when it did not visit all. */
   full?: number;
-  /** Names of threads that did not tell what they hold. */
+  /** Names of threads that did not report their references in time. */
   silent?: string[];
-  /** True for a number, a character or a symbol that is in a package. */
+  /** True for a number, a character or a symbol with a package: no search is made for these. */
   unheld?: boolean;
 }
 
@@ -1504,10 +1504,10 @@ export interface InspectData {
   noFunction?: string;
   /** The requested part, when the object has no such part. */
   noPart?: string;
-  /** This object, as printed. */
+  /** The object that lacks the requested part, as printed. */
   in?: string;
   why?: string;
-  /** What keeps the object alive, if that was asked. */
+  /** What keeps the object alive, if the request has HOLDERS. */
   holders?: Holders;
 }
 
@@ -1551,8 +1551,8 @@ export interface ObservedFunction {
   every?: number;
   /** Why some calls of the function are not seen. */
   unseen?: 'inline' | 'compiler-macro' | 'block' | 'itself';
-  /** The function's place, when calls of the function in its own source are not seen, because they were
-   *  compiled as jumps. */
+  /** The place of the function's definition, when recursive calls are not seen, because they were compiled
+   *  as jumps. */
   apart?: Place;
   /** True when the name is no longer a function. */
   gone?: boolean;
@@ -1585,7 +1585,7 @@ export interface RecordedCall {
   condition?: { type: string; text: string };
 }
 
-/** What was seen of one parameter or return value. */
+/** The recorded values of one parameter or return value. */
 export interface ObservedPlace {
   name: string;
   /** The types of the values, and how many values were of each type. */
@@ -1611,10 +1611,10 @@ export interface ObservedTypes {
 
 /** A hash table in which many keys have the same hash. */
 export interface CrowdedTable {
-  /** The variable, or the function that is a closure, that leads to it. */
+  /** The name of the variable, or of the closure, from which it was reached. */
   variable: string;
   test: string;
-  /** The number of its keys that were looked at. */
+  /** The number of its keys that were examined. */
   count: number;
   /** The largest number of keys with the same hash. */
   sharing: number;
@@ -1667,9 +1667,9 @@ export interface CountedClass {
   name: string;
   count: number;
   octets: number;
-  /** How many more instances there are than before. */
+  /** How many more instances there are than in the previous count. */
   more: number;
-  /** How many more octets the instances take than before. */
+  /** How many more octets the instances take than in the previous count. */
   moreOctets: number;
 }
 
@@ -1679,13 +1679,13 @@ export interface CountedHeap {
   octets: number;
   /** The number of these objects. */
   count: number;
-  /** How many more octets there are than before. */
+  /** How many more octets there are than in the previous count. */
   moreOctets: number;
-  /** Seconds since the count before; absent in the first count. */
+  /** Seconds since the previous count; absent in the first count. */
   since?: number;
-  /** Those that grew most, or in the first count the largest. */
+  /** The classes that grew most or, in the first count, the largest classes. */
   rows?: CountedClass[];
-  /** The number of classes with instances, or of those that changed. */
+  /** The number of classes that changed or, in the first count, that have instances. */
   found: number;
 }
 
@@ -1712,13 +1712,13 @@ export interface ComparedTimes {
   other: TakenTime;
 }
 
-/** What observing operations give besides what they saw. */
+/** The part that the answers of all observe operations have in common. */
 export interface ObservedBase extends Remarks {
   values?: PrintedValue[][];
   value?: LookupFailure | ObserveRefusal;
 }
 
-/** The calls that were seen. */
+/** The calls of the observed functions during a recording. */
 export interface ObservedCalls {
   /** The observed functions that were called most often. */
   functions?: ObservedFunction[];
@@ -1739,22 +1739,22 @@ export interface ObservedCalls {
   types?: ObservedTypes[];
 }
 
-/** What came of a recording of calls. */
+/** The answer to a request to record calls. */
 export interface ObserveCallsData extends ObservedBase {
   observed?: ObservedCalls;
 }
 
-/** What came of a profile. */
+/** The answer to a request for a profile. */
 export interface ObserveProfileData extends ObservedBase {
   observed?: Profile;
 }
 
-/** What came of counting the objects in the heap. */
+/** The answer to a request to count the objects in the heap. */
 export interface ObserveHeapData extends ObservedBase {
   observed?: CountedHeap;
 }
 
-/** What came of measuring two forms. */
+/** The answer to a request to compare the times of two forms. */
 export interface ObserveTimesData extends ObservedBase {
   compared?: ComparedTimes;
   /** How many milliseconds the first calls of both forms took, which `compared` leaves out. */
@@ -1768,7 +1768,7 @@ export interface ObserveTimesData extends ObservedBase {
 /** A system that is to be loaded. */
 export interface SystemToLoad {
   name: string;
-  /** True when the system must be loaded although ASDF would see no change. */
+  /** True when ASDF would not notice that the system has changed, so the load must be forced. */
   force?: boolean;
 }
 
@@ -1780,7 +1780,7 @@ export interface TestPlan extends PerhapsMissing {
   unread?: MissingSystem[];
 }
 
-/** How tests are to be run. */
+/** The answer to a request to plan a run of tests. */
 export interface TestPlanData extends Remarks {
   value?: TestPlan;
 }
@@ -1812,7 +1812,7 @@ export interface CoverageData {
 /** A check of a test that failed, or an unexpected error. */
 export interface TestFailure {
   kind: 'failure' | 'error';
-  /** The form that the check evaluated, or a form that contains it and the expected value. */
+  /** The form of a test of RT, whose values differ from the expected values. */
   form?: string;
   check?: string;
   expected?: string;
@@ -1842,7 +1842,8 @@ export interface TestResult {
   /** How many of the checks failed as expected. */
   expected?: number;
   failures?: TestFailure[];
-  /** The forms of checks that passed, if the run was of this test by its name, and how often. */
+  /** The forms of checks that passed, and how often each passed. Absent unless the request named only this
+   *  test. */
   passed?: { form: string; times: number }[];
   /** Output of the test, when it did not pass. */
   output?: string;
@@ -1879,7 +1880,7 @@ export interface TestLookup {
   known?: string[];
 }
 
-/** What a run of tests gives. */
+/** The answer to a request to run tests. */
 export interface TestRunData extends Remarks {
   tests?: TestResult[];
   parts?: TestPart[];
@@ -1890,7 +1891,7 @@ export interface TestRunData extends Remarks {
   packages?: { package: string; tests: number }[];
   /** Systems below the root that depend on a tested one and are not loaded, when no test ran. */
   unloaded?: string[];
-  /** Names of tests that were requested again, but that no framework has any more. */
+  /** Names of tests that were requested to run again, but no longer exist. */
   gone?: string[];
   /** Tests that the image has, and that did not run because FILE, which defined them, no longer has them. */
   former?: { test: string; file: string }[];
@@ -1907,7 +1908,7 @@ export interface TestRunData extends Remarks {
   value?: LookupFailure | TestLookup;
 }
 
-/** What a tool found or did. */
+/** The answer of a tool that succeeded. */
 export interface ToolSuccess {
   /** The tool's data. */
   value: unknown;
@@ -1915,7 +1916,7 @@ export interface ToolSuccess {
   text?: string;
 }
 
-/** Why a tool failed. */
+/** The answer of a tool that failed. */
 export interface ToolFailure {
   /** The text of an error. */
   failure: string;
@@ -1948,16 +1949,16 @@ export interface RunToolValue extends ToolValue {
   replaced?: boolean;
 }
 
-/** What came of the call of a tool in the image. */
+/** The outcome of a call of a tool in the image. */
 export interface RunToolData extends Remarks {
   value?: RunToolValue;
 }
 
 /** The server that has the turn. */
 export interface TurnHolder {
-  /** What it said of itself in `begin-session`. */
+  /** The text by which it identified itself in `begin-session`. */
   server: string;
-  /** For how long. */
+  /** For how many seconds it has had the turn. */
   seconds: number;
 }
 
@@ -2260,8 +2261,8 @@ export interface Operations {
       fasl: string;
       /** The text that replaces that of the file, with a character for each octet. */
       content?: string;
-      /** True to remove what the file no longer defines. With "listed", do so only if answers have listed all
-       *  of it. */
+      /** True to remove the definitions that the file no longer has. With "listed", remove them only if
+       *  answers have listed all of them. */
       forget?: boolean | 'listed';
     } & Hold;
     data: LoadFileData;
@@ -2299,7 +2300,7 @@ export interface Operations {
       /** For each top-level form of FILE: its number in the text that was loaded before, or null if the form
        *  is to be loaded now. */
       numbers: readonly (number | null)[];
-      /** True to report also the methods that the previous load has displaced. */
+      /** True to report also the methods that the previous load has removed because of a new lambda list. */
       continues?: boolean;
     };
     data: LoadFileData;
@@ -2316,12 +2317,12 @@ export interface Operations {
   /** Return a list of the directories with the sources of the loaded systems, or NIL while ASDF is not
    *  loaded. */
   'system-sources': { args: object; data: { value?: string[] } };
-  /** Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server asks so for the
-   *  sources of an image that does not see its files. */
+  /** Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server that does not
+   *  see the files of the image reads source files in this way. */
   'source-text': {
     args: {
       /** The native name of a file. */ file: string;
-      /** When the file was written whose text the server has. */
+      /** The write date of the version whose text the server has. */
       written?: number;
     };
     data: { value?: SourceText };
@@ -2334,8 +2335,9 @@ export interface Operations {
     };
     data: { value?: string[] };
   };
-  /** Return where the image differs from a file, or from the files of a system and its parts. With
-   *  PACKAGE, return where the names of the package differ from any loaded file. */
+  /** Return where the image differs from the file PATH, or from the files of SYSTEM and of the systems in
+   *  its .asd file on which it depends. With PACKAGE, return where the names of the package differ from
+   *  any loaded file. */
   'compare-files': {
     args: {
       /** The native name of a file. */ path?: string;
@@ -2348,8 +2350,9 @@ export interface Operations {
     };
     data: { value?: ComparisonData | LookupFailure };
   };
-  /** Return what another image loads to have the same systems and files as this one: the systems that only
-   *  code has loaded, then SYSTEMS, and then FILES without those of loaded systems. */
+  /** Return the loads that give another image the systems and files of this image: first the systems that
+   *  code has loaded and the server was not asked to load, then SYSTEMS, then those of FILES that belong
+   *  to no loaded system. */
   'loads-again': {
     args: {
       /** The systems that the server was asked to load, in order. */ systems: readonly string[];
@@ -2385,13 +2388,13 @@ export interface Operations {
       /** The text of a form. */ code: string;
       /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
       package?: string;
-      /** A single step, until it is no macro form, or also the forms within it. */
+      /** One step; steps until the form is no macro form; or also the forms within it. */
       mode: 'one' | 'full' | 'all';
     };
     data: MacroexpandData;
   };
-  /** Return where the forms of TEXT end, and why the reader rejects any of those at STARTS. Evaluate
-   *  nothing, and leave no new symbols interned. */
+  /** Return where the forms of TEXT end, and why the reader rejects forms at STARTS. Evaluate nothing, and
+   *  leave no new symbols interned. */
   'check-text': {
     args: {
       /** The text of a file. */ text: string;
@@ -2405,7 +2408,8 @@ export interface Operations {
   /** Return a JSON object that lists the held errors. For an error that another server of the same image
    *  holds, the row names that server. */
   'debug-list': { args: object; data: { value?: { held?: HeldRow[] } } };
-  /** Return what the answer about the held error had, or with FRAME, this frame with its local variables. */
+  /** Return the members of the answer that reported the held error. With FRAME, return this frame with its
+   *  local variables instead. */
   'debug-look': {
     args: {
       /** The number of a frame of the error. */ frame?: number;
@@ -2420,9 +2424,10 @@ export interface Operations {
       /** The number of a frame of the error. */ frame?: number;
       /** The texts of forms. */
       codes: readonly string[];
-      /** The package in which they are read; that of the frame's function by default. */
+      /** The package in which the forms are read; by default that of the frame's function. */
       package?: string;
-      /** True to keep the values, with which the error continues. */
+      /** True to keep the values for the next debug-go, which passes them to a restart or returns them from a
+       *  frame. */
       keep?: boolean;
       /** The number of a held error. */
       error: number;
@@ -2436,7 +2441,7 @@ export interface Operations {
       /** The number of a frame of the error. */ frame?: number;
       /** The text of forms. */
       code: string;
-      /** The package in which they are read; that of the frame's function by default. */
+      /** The package in which the forms are read; by default that of the frame's function. */
       package?: string;
       /** The number of a held error. */
       error: number;
@@ -2452,7 +2457,7 @@ export interface Operations {
       frame?: number;
       /** The name of a restart to invoke. */
       restart?: string;
-      /** True to run the frame again, or without one the form. */
+      /** True to make the call of FRAME again or, without FRAME, to evaluate the form again. */
       retry?: boolean;
       /** True to end the call that the error has stopped. */
       end?: boolean;
@@ -2467,7 +2472,7 @@ export interface Operations {
     };
     data: { value?: ThreadData };
   };
-  /** Begin to record errors when they are signalled, or stop that. */
+  /** Begin to record errors when they are signalled or, with OFF, stop recording. */
   'debug-watch': {
     args: {
       /** all, or the name of a thread or of a package. */ where?: string;
@@ -2475,7 +2480,7 @@ export interface Operations {
       type?: string;
       /** For how many seconds each such error is held. */
       holdSeconds?: number;
-      /** True to record no more. */
+      /** True to stop recording. */
       off?: boolean;
     } & Hold;
     data: { value?: WatchData };
@@ -2487,16 +2492,16 @@ export interface Operations {
     };
     data: { value?: WatchedData };
   };
-  /** Return the object that VALUE means, or to which PATH leads from there, with its parts, or with
-   *  HOLDERS, what keeps it alive. */
+  /** Return the object that VALUE denotes or, with PATH, the object to which PATH leads from there. The
+   *  answer also has the parts of this object or, with HOLDERS, the references that keep it alive. */
   inspect: {
     args: {
       /** The text of a symbol, or an id such as @3. */ value: string;
       /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
       package?: string;
-      /** Names of parts: the way to the object to show. */
+      /** Names of parts, the path from this object to the object to show. */
       path?: readonly string[];
-      /** True to tell what keeps the object alive, not its parts. */
+      /** True to return what keeps the object alive instead of its parts. */
       holders?: boolean;
       /** How many results to leave out; none by default. */
       offset?: number;
@@ -2524,7 +2529,7 @@ export interface Operations {
     };
     data: ObserveCallsData;
   };
-  /** Sample stacks while CODE is repeated, or what the program does for some SECONDS. */
+  /** Sample stacks while CODE runs repeatedly or, without CODE, for SECONDS. */
   'observe-profile': {
     args: {
       /** What is sampled: CPU time, allocation or real time. */ mode: 'cpu' | 'alloc' | 'time';
@@ -2539,16 +2544,16 @@ export interface Operations {
     };
     data: ObserveProfileData;
   };
-  /** Count the objects in the heap by class. With CODE or SECONDS, count before and after, and else
-   *  compare with the count before. */
+  /** Count the objects in the heap by class, and compare with an earlier count. With CODE or SECONDS, this
+   *  is a count before CODE runs or the wait begins, otherwise the count of the previous request. */
   'observe-heap': {
     args: {
       /** The text of the forms to run. */ code?: string;
       /** For how long to wait, without code. */
       seconds?: number;
-      /** The package whose classes are told. */
+      /** The package whose classes to show. */
       package?: string;
-      /** The maximum number of classes to tell. */
+      /** The maximum number of classes to show. */
       limit: number;
     };
     data: ObserveHeapData;
@@ -2566,7 +2571,7 @@ export interface Operations {
     };
     data: ObserveTimesData;
   };
-  /** Return how to test a system, or the systems below ROOT, and which to load before. */
+  /** Return which systems to test, SYSTEM or those below ROOT, and which systems to load before. */
   'test-plan': {
     args: {
       /** The name of the system to test. */ system?: string;
@@ -2611,8 +2616,9 @@ export interface Operations {
     } & Hold;
     data: RunToolData;
   };
-  /** Take the turn to change files and load them, which only one server of the image has. Return NIL, or
-   *  the server that has it now. A session can take it several times, and gives it back as often. */
+  /** Take the turn, the right to change files and load them, which one server of the image has at a time.
+   *  Return NIL on success. If another server has the turn, return this server. A session that takes the
+   *  turn several times gives it back as often. */
   'take-turn': { args: object; data: { value?: TurnHolder | null } };
   /** Give back the turn. Do nothing if the session does not have it. */
   'give-turn': { args: object; data: { value?: boolean } };
@@ -2727,11 +2733,11 @@ export interface AgentOperations extends Operations {
     };
     data: { value?: number };
   };
-  /** Note what the server tells of itself. */
+  /** Store in the session the text that identifies the server, and its folders of systems. */
   'begin-session': {
     args: {
-      /** A text that tells this server from others of the image. */ server: string;
-      /** Native names of folders in and below which ASDF also finds systems. */
+      /** A text that identifies this server among those of the image. */ server: string;
+      /** Native names of folders. ASDF also finds systems in them and below them. */
       trees: readonly string[];
     };
     data: { value?: boolean };
