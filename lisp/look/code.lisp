@@ -54,8 +54,8 @@ itself a class, the name of OBJECT follows CLASS."
     (make-unprintable text)))
 
 (defun without-printer (atom)
-  "ATOM is an atom in code. Return it. But if printing ATOM would run code of the program, return a
-CLASS-STUB for it."
+  "Return ATOM, an atom in code. If printing ATOM could run code of the program, return a CLASS-STUB
+for it instead."
   (typecase atom
     ((or pathname package) atom)
     ((or standard-object condition structure-object (and (array t) (not simple-vector)))

@@ -59,8 +59,8 @@ a compiler macro declined."
 (defun holders (index names)
   "Return two sorted lists of USER structures in INDEX. The first has functions whose code surely
 contains the definition of one of NAMES, directly or through other macros, inline functions and
-compiler macros. The second has functions that also call it, so that their code may contain it or
-not."
+compiler macros. The second has functions whose code also calls the name at run time (CALLS-TOO-P),
+so that it is uncertain whether their code contains the definition."
   (let ((sure '()) (perhaps '()) (seen (copy-list names)) (pending (copy-list names)))
     (loop while pending
           do (let ((used (pop pending)))

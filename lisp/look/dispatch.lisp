@@ -32,7 +32,7 @@ none. Look names up in PACKAGE."
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
             ;; A keyword that does not exist is the object of no EQL specializer. So use an
-            ;; uninterned symbol, since the question must not create the keyword.
+            ;; uninterned symbol, since the request must not intern a new keyword.
             ((and (string= kind "symbol")
                   (eql 0 (position #\: text))
                   (not (find-symbol (token-name (subseq text 1)) "KEYWORD")))

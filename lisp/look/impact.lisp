@@ -1,5 +1,5 @@
-;;;; Defines the operation impact. It returns the things that a change of a definition affects: the
-;;;; methods, callers by name, and tests, for example.
+;;;; Defines the operation impact, which returns what a change of a definition affects, such as
+;;;; methods, callers and tests.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -201,7 +201,7 @@ no cross reference."
 (defun finding-members (index symbol limit)
   "Some functions look up symbols by name, and so may call the function SYMBOL of the program.
 Return a plist for a JSON object with the number of these functions in INDEX and the first LIMIT of
-them. Leave out a function if SYMBOL is not accessible in the package of its name."
+them. Leave out a function whose name is in a package in which SYMBOL is not accessible."
   (when (mentioned-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (users-data users limit)
@@ -319,8 +319,8 @@ an enclosing folder."
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun defined-around-p (system name)
-  "Return true if NAME names another ASDF system than SYSTEM, an ASDF system, whose .asd file is in
-the folder of SYSTEM's .asd file, or in an enclosing folder."
+  "SYSTEM is an ASDF system. Return true if NAME names another ASDF system, whose .asd file is in
+the folder of SYSTEM's .asd file or in an enclosing folder."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))

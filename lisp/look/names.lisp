@@ -129,7 +129,7 @@ the session's package. Without such a symbol, end the operation with an error an
         (let* ((end (unquoted-position '(#\Space #\( #\) #\Tab #\Newline) rest))
                (name (token-name (if end token rest))))
           (multiple-value-bind (symbol status) (find-symbol name package)
-            ;; Answers write the symbol |mixedName| as PACKAGE::mixedName.
+            ;; Answers write the symbol |mixedName| as PACKAGE::mixedName, so try this case, too.
             (unless status
               (setf (values symbol status) (find-symbol (subseq rest 0 end) package)))
             (unless status

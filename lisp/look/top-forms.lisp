@@ -88,8 +88,8 @@ calls NAME, and :MENTION if TOP-FORM has NAME in its data or as a variable."
 ;;; Evaluated forms that are not from a file
 
 (defun definer-head-p (form)
-  "Return true if FORM may be a definition: it calls a macro with a name as first argument. A form
-that is a dotted or circular list is none."
+  "Return true if FORM may be a definition: it calls a macro with a name as first argument. Return
+NIL for a dotted or circular list."
   (let ((operator (first form)) (name (and (proper-length form) (second form))))
     (and name
          (symbolp operator)
@@ -170,8 +170,8 @@ recorded yet."
 
 (defmacro reading-again ((again) &body body)
   "Evaluate BODY, which reads forms again and runs macros of the program. If an interrupt ends BODY,
-evaluate AGAIN, so that the next request reads these forms. But if BODY has taken most of the time
-since *BEGAN*, it could keep the next request from an answer too."
+evaluate AGAIN, so that the next request reads these forms. But do not evaluate AGAIN if BODY has
+taken most of the time since *BEGAN*: BODY would probably take too long for the next request, too."
   (let ((start (gensym)) (throws (gensym)))
     `(let ((,start (get-internal-real-time)) (,throws (throws)))
        (unwind-protect (progn ,@body)
