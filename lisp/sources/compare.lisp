@@ -273,7 +273,7 @@ made the other definition."
            (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
-            ;; The load that made DEFINITION has replaced it later.
+            ;; The same load made DEFINITION and later replaced it.
             ((and known (= (source-file-serial known) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)

@@ -140,8 +140,8 @@ and from the definitions that stay to the reasons, as STAYING returns it."
   (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
-    ;; Code keeps the definitions that are compiled into it. This cannot be found once they are
-    ;; removed, so record it first.
+    ;; Code into which a macro, for example, was compiled still contains it. Record such code now,
+    ;; since it cannot be found after the removal.
     (note-outdated (mapcar #'definition-name (remove-if-not #'compiled-in-p leaving)) '())
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (let* ((data (item-data definition))

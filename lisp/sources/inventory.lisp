@@ -109,10 +109,11 @@ file on the disk, made."
 (define-operation ("inventory" :gives inventory)
     ((folders (list string) :optional
       "Native truenames of folders, with a slash at the end, whose loaded files count.")
-     (files (list string) :optional "Instead of FOLDERS: those of these files that were loaded.")
-     (packages (list string) :optional "With FILES: the packages, so far as there are such."))
-  "Return what loaded files define in the packages of their definitions, with what no file defines
-there."
+     (files (list string) :optional "Instead of FOLDERS: files, of which the loaded ones count.")
+     (packages (list string) :optional
+      "With FILES: names of packages. Names without a package are ignored."))
+  "Return the definitions in the packages of loaded files: those that these files made, and those
+that no file made."
   (sb-thread:with-mutex (**lock**)
     (if files
         (inventory (intersection files (paths-below '("/")) :test #'string=)

@@ -129,7 +129,7 @@ unknown otherwise."
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
         (setf (slot-value source +source-positions+) (form-positions text))))))
 
-;;; What the server and other rooms ask of loaded texts
+;;; Answers about loaded texts for the server and for other packages of the agent
 
 (setf **text-as-loaded**
       (lambda (path date)
@@ -160,7 +160,8 @@ Return NIL if there is none."
 
 (define-shape loaded-text ()
   "A text that the image has loaded, with a character for each octet, and the features under which
-  it was read. `text` is absent when the server has it, and both are when it is no longer kept."
+  it was read. `text` is absent when the server has it. Both members are absent when the image no
+  longer keeps the text."
   (text string :optional) (features (list string) :optional))
 
 (define-operation ("loaded-texts" :gives (list loaded-text))

@@ -204,7 +204,6 @@ DEFINITIONS that replace a definition of FILE."
                  (definition-layout definition) (structure-layout definition))
         when old collect (cons definition old)))
 
-
 ;;; Recording a load
 
 (defun note-loaded ()
@@ -327,8 +326,8 @@ made by an older load. Save its form in DEFINITION-BASELINE if later loads must 
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
        (let* ((number (definition-number definition))
-              ;; If only evaluation can show which forms the text has, the server counts them in
-              ;; another way.
+              ;; If OLD-TEXT cannot be split into forms without evaluation, the server numbers its
+              ;; forms in another way.
               (now (and number (forms-of old-text) (position number *form-numbers*))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))
