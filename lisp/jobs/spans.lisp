@@ -173,9 +173,9 @@ each list to its source path."
 some of the forms of FILE.")
 
 (defun call-as-itself (file function)
-  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. While a copy from
-*FILE-OF-COPY* is being compiled, give the definitions in any other file that file as their source,
-not the original of the copy."
+  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. If FILE is another
+file than the copy in *FILE-OF-COPY*, let SBCL record FILE itself, not the original of the copy, as
+the source of the definitions in FILE."
   (if (and *file-of-copy*
            +source-namestring+
            +source-plist+
