@@ -13,8 +13,8 @@ ones are left out.")
 
 (defun outdated-p (object)
   "Return true if the class of OBJECT was redefined and OBJECT still has the slots of the former
-definition. Their locations do not fit the class. Structures stay like this, and SBCL updates other
-instances when they are next used."
+definition. The slot locations of the class are then wrong for OBJECT. SBCL never updates a
+structure, and updates another instance when it is next used."
   (let ((layout (layout-of object)))
     (or (outdated-layout-p layout)
         ;; SBCL does not mark each former layout of a structure as invalid.
@@ -284,7 +284,8 @@ without such a clock, return the real time."
   "A frame of a kept error that is no system frame."
   (locals (list local) :optional)
   (late boolean :optional
-   "True when its arguments and locals were not kept: those of the frames above took too long."))
+   "True when the arguments and locals of this frame were not kept, because printing those of newer
+   frames took too long."))
 
 (define-wire-type kept-frame (or kept-call folded-frames)
   "A frame of a kept error, with its locals.")

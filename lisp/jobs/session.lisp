@@ -45,7 +45,7 @@ below them.
 ERRORS: a list of the kept errors, newest first.
 BACKGROUND: the capture with the output, since the last answer, of threads that run no job.
 ENDED: true once the connection of the server has ended.
-UNDOING: a list of lists of one function, which END-SESSION calls.
+UNDOING: a list of lists (FUNCTION). END-SESSION calls each FUNCTION.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (reported '()) (changes-sent 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))

@@ -192,7 +192,7 @@ It is bound while code is compiled that will not be loaded.")
 (defun spans-read (stream)
   "Return the FILE-SPANS structure in which the lists read from STREAM, a file stream, are stored.
 If the external format of STREAM is not UTF-8, in which the server counts characters, return a new
-one that is not in **SPANS**."
+structure that is not in **SPANS**."
   (or *spans-read*
       (let* ((file (truename stream)) (name (sb-ext:native-namestring file))
              (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))

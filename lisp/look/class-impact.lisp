@@ -17,7 +17,7 @@
   (arglist string :optional))
 
 (define-shape class-initargs ()
-  "A class with the initargs that it accepts, and those that it gives defaults for."
+  "A class with the initargs that it accepts, and the initargs for which it has default values."
   (name string)
   (homes (list string) "Names of the packages in which the name of the class is accessible.")
   (initargs (list string)

@@ -12,8 +12,9 @@
 
 (defun reaching (index target)
   "Return a list of the USER and TOP-FORM structures in INDEX that use the function name TARGET,
-directly or through other functions, except functions of the system, such as PRINT-OBJECT. The
-second value is true if the search ended early, after *MOST-REACHING* users."
+directly or through other functions of the program. Do not follow the users of a function of SBCL,
+such as PRINT-OBJECT. The second value is true if the search ended early, after *MOST-REACHING*
+users."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
         (pending (list target)) (found '())
         (left *most-reaching*))

@@ -106,8 +106,8 @@ structure: \"by\" is \"variable\", \"instance\" or \"prototype\" of a class, \"s
 
 (defun applicable-methods (function arguments)
   "Return two values about a call of the generic function FUNCTION with the CALL-ARGUMENT structures
-ARGUMENTS: the applicable methods, most specific first, and a list of (METHOD POSITIONS) lists. Such
-a METHOD applies to some instances of the classes of the arguments at POSITIONS, counted from 0."
+ARGUMENTS: the applicable methods, most specific first, and a list of (METHOD POSITIONS) lists. Each
+METHOD applies only to some instances of the classes of the arguments at POSITIONS, from 0."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))

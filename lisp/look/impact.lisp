@@ -7,8 +7,8 @@
   "What a change of a definition affects, besides its callers."
   (name string) (natures (list string) :optional)
   (slot-of (list string) :optional
-   "Names of the first classes that have a direct slot of this name; sent when it names no function
-   or class.")
+   "Names of the first classes that have a direct slot of this name; sent when no function or class
+   has this name.")
   (kind string :optional "Kind of the function; absent when the name is no function.")
   (type boolean :optional "True when the name names a type but no class.")
   (place boolean :optional "True when (setf NAME) is defined, by a function or a setf expander.")
@@ -28,10 +28,11 @@
    "Functions into which SBCL has compiled the definition: an expansion, the code of an inline
    function, or the value of a constant.")
   (perhaps-holders (list string) :optional
-   "Functions that may have it compiled in, and also call it.")
+   "Functions that call the definition, and may also have it compiled in.")
   (expanders (list string) :optional
    "Macros, and names with compiler macros, that call the function when they expand.")
-  (expanded (list string) :optional "Functions compiled with expansions by `expanders`.")
+  (expanded (list string) :optional
+   "Functions into which SBCL has compiled expansions that `expanders` made.")
   (inline boolean :optional) (compiler-macro boolean :optional) (arglist string :optional)
   (accepted string :optional
    "The lambda list that all methods of the generic function accept together, when it differs from

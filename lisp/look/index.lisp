@@ -154,9 +154,9 @@ definitions of these names."
 
 (defun users-by-name (index name &key any)
   "Return a list of new USER structures for the functions that are definitions of NAME: for all if
-ANY is true, else for those that INDEX does not have yet. NOTED-P knows only whole code objects, but
-NAME may have got a function with the debug name of another definition. INDEX has such a function
-only if it is in USE-INDEX-OTHERS."
+ANY is true, else for those that INDEX does not have yet. After (SETF (FDEFINITION NAME) #'OTHER),
+INDEX may have the code object of the function because of OTHER, although it does not have the
+function under NAME. INDEX has it under NAME only if it is in USE-INDEX-OTHERS."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or any

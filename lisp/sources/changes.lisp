@@ -267,10 +267,10 @@ functions just compiled, whose debug sources are in the list FRESH."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "LAID-OUT is a list of LAID-OUT structures. Add to **OUTDATED** the code that refers to the old
-layout of one of them, the code that contains compiled functions of such a structure, and the code
-that has its name quoted, as for a type. Leave out functions just compiled, whose debug sources are
-in the list FRESH."
+  "LAID-OUT is a list of LAID-OUT structures. For each of them, add to **OUTDATED** the code that
+refers to its old layout, the code into which its functions were compiled, and the code that
+contains its quoted name, for example as a type. Leave out functions just compiled, whose debug
+sources are in the list FRESH."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))

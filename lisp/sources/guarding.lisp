@@ -48,8 +48,8 @@ DEFINITION in the last load of the file FILE."
                           file)))
 
 (defun guards-p (form package definition)
-  "FORM is a text that loading evaluates in the package named PACKAGE. Return true if FORM could
-make DEFINITION when the image does not have it, such as (unless (fboundp 'f) (defun f ...)). Return
+  "FORM is a text that loading evaluates in the package named PACKAGE. Return true if FORM, such as
+(unless (fboundp 'f) (defun f ...)), could make DEFINITION when the image does not have it. Return
 NIL for tests, since the names of many tests are the names of the tested functions."
   (let ((operator (or (first (form-parts form 1)) ""))
         (name (string (name-symbol (definition-name definition)))) (home (find-package package)))

@@ -77,7 +77,7 @@ hash table, and the class of any other object. Run no code of the user."
             (t (format nil "an instance of ~A" (plain-text 200 (class-name (class-of value)))))))))
 
 (define-shape inventory ()
-  "What the packages of loaded files have."
+  "The definitions in the packages of loaded files."
   (files (list string) :optional "The files, native truenames.")
   (packages (list string) :optional "The packages to which the names that the files define belong.")
   (items (list item) :optional
