@@ -346,7 +346,8 @@ name of the function and the member \"late\"."
   "Keep CONDITION as an error of the session. If ON-STACK is true, its frames are still on the
 stack: keep them with their local variables. Return a function. The caller calls it with the JSON
 object from CONDITION-DATA, which runs user code and may never end."
-  ;; Turn *PRINT-CIRCLE* off: CONDITION may be signalled while a value is being printed with it.
+  ;; Bind *PRINT-CIRCLE* to NIL: CONDITION may be signalled while a value is being printed with
+  ;; *PRINT-CIRCLE* true.
   (let* ((*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
          (kept (list "time" (unix-time)

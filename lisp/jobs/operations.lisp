@@ -125,7 +125,7 @@ plist of answer members. If a lookup fails, the value in the answer describes th
     (handler-case
         (if (operation-members operation)
             (members)
-            ;; The program can have put its own functions into the global table, even for strings.
+            ;; The program may have put its own functions into the global table, even for strings.
             (let ((*print-pprint-dispatch* **pretty-printers**)) (members)))
       (lookup-failure (failure)
         (list "value" (make-json-object (lookup-failure-members failure)))))))

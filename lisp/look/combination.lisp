@@ -221,7 +221,7 @@ its ENTRY, from 1."
                      number
                      (let ((inner (follow (first next) (rest next) (if entered number from) on)))
                        ;; A next method gets an ENTRY of its own. A form from MAKE-METHOD gets none,
-                       ;; so it is shown beside the number.
+                       ;; so the copy of FORM shows it beside the number of METHOD.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
                (if (typep method 'method)

@@ -103,7 +103,7 @@ itself."
          (roots (roots-in code))
          (shared (rest roots))          ; True if CODE has the code of several users.
          (with-form (and shared (member :top-level roots)))
-         ;; For these names, the cross references show the user that uses them.
+         ;; NOTE skips these names: the cross references already show which user uses them.
          (in-xrefs (and shared (names-in-xrefs code)))
          (certain (or (not with-form)
                       (null (user-name user))

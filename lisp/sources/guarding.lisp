@@ -90,7 +90,7 @@ the image has it. Leave out a form that only quotes the name, such as (describe 
   (let ((name (string (name-symbol (definition-name definition)))))
     (loop for (text package . changed) in **evaluated-texts**
           when (and (search name text :test #'char-equal)
-                    ;; Leave out a form that made only a definition of another kind of the symbol.
+                    ;; Leave out a form that gave the symbol only a definition of another kind.
                     (or (gethash (key-of definition) **evaluated**)
                         (not (member (name-symbol (definition-name definition)) changed)))
                     (let ((part (running-text (plain-form text 0 (length text)))))

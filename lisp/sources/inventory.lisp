@@ -48,7 +48,7 @@ and an object such as a function. Some methods are visited several times."
     (map-definitions visit symbol)
     (loop for method in (methods-about symbol)
           for name = (sb-mop:generic-function-name (sb-mop:method-generic-function method))
-          ;; SBCL uses other names for its own functions that access slots of classes.
+          ;; Skip other names: SBCL gives them to its own functions that access slots of classes.
           when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method))))
 
 (defun within-files-p (identity paths)

@@ -109,11 +109,13 @@ of code from the load, which have this date. COMPILED is the date of the loaded 
                       when (source-date source) collect (source-date source))))
     (remhash name **texts-read**)
     (if (and compiled (not read) (eql compiled (source-file-compiled file)))
-        ;; The same fasl was loaded again. The file may have changed in the second of its date.
+        ;; The same fasl was loaded again, so its text is known already. Do not read the file: it
+        ;; may have changed within the second of its date.
         (values (source-file-text file) (source-file-date file))
         (values (and date
                      (if dates (member date dates) (or (null compiled) (<= date compiled)))
-                     ;; Another image may have compiled the file before a change in the same second.
+                     ;; Another image may have compiled the file, and the file may have changed
+                     ;; later in the same second.
                      (or read (not (eql date compiled)))
                      (if read (cdr read) (read-text path)))
                 (or (first dates)

@@ -132,7 +132,7 @@ DEFINITION-BY-CODE unless SBCL has recorded the same form."
          (ran (loop for (name . number) in (and change (change-forms change))
                     when (and name number (equal path (file-path name))) collect number)))
     (cond ((if ran (member recorded ran) (and recorded name (equal path (file-path name))))
-           ;; SBCL gives definitions by EVAL the number 0.
+           ;; For a definition that EVAL made, SBCL records the form number 0.
            (setf (definition-form definition) recorded
                  (definition-by-code definition) (zerop recorded)))
           (t (setf (definition-form definition) (and (null (rest ran)) (first ran))
