@@ -110,9 +110,8 @@ ASDF or of the library manager, load ASDF or the manager, and call FUNCTION agai
   (call-reading function))
 
 (defun unread-cause (condition)
-  "Return the condition of the reader because of which LOAD, COMPILE-FILE or ASDF signalled
-CONDITION. If there is none, return CONDITION, or the error that CONDITION, an error of ASDF,
-contains."
+  "Return the reader error that made LOAD, COMPILE-FILE or ASDF signal CONDITION. If there is none,
+return the error that CONDITION contains if CONDITION is an error of ASDF, else CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (part-of-condition (contrib-symbol "ASDF" "ERROR-CONDITION") condition)
@@ -199,8 +198,8 @@ In jobs, ASDF calls this function after its other functions that find systems."
 if the image that writes the fasl hangs.")
 
 (defvar *replaced* '()
-  "A list of the fasls for which this call has invoked ASDF's restart RETRY, each as often as it did
-so. NIL stands for an unknown fasl.")
+  "A list of the fasls for which this call has invoked ASDF's restart RETRY, with one element for
+each invocation. NIL stands for an unknown fasl.")
 
 (defun being-replaced-p (fasl)
   "Return true if another image is replacing FASL, a pathname. ASDF first writes the new fasl into

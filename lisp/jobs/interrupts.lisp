@@ -61,8 +61,9 @@ the exit continues."
                                   "frames" (job-frames job)))))
 
 (defun end-job (job)
-  "Answer the request of JOB if it has no answer yet, or call the function in its slot LEAVING.
-Remove JOB from **JOBS**. The thread of JOB calls this when it ends for any reason."
+  "Answer the request of JOB if it has no answer yet, and remove JOB from **JOBS**. If the slot
+LEAVING of JOB has a function, call it instead of answering, unless TERMINATE-JOB or EXIT has ended
+the thread. The thread of JOB calls END-JOB when it ends for any reason."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))

@@ -13,8 +13,8 @@ ones are left out.")
 
 (defun outdated-p (object)
   "Return true if the class of OBJECT was redefined and OBJECT still has the slots of the former
-definition. Their locations do not fit the class. Structures stay like this, and SBCL updates other
-instances when they are next used."
+definition. The slot locations of the class are then wrong for OBJECT. SBCL never updates a
+structure, and updates another instance when it is next used."
   (let ((layout (layout-of object)))
     (or (outdated-layout-p layout)
         ;; SBCL does not mark each former layout of a structure as invalid.
@@ -284,7 +284,8 @@ without such a clock, return the real time."
   "A frame of a kept error that is no system frame."
   (locals (list local) :optional)
   (late boolean :optional
-   "True when its arguments and locals were not kept: those of the frames above took too long."))
+   "True when the arguments and locals of this frame were not kept, because printing those of newer
+   frames took too long."))
 
 (define-wire-type kept-frame (or kept-call folded-frames)
   "A frame of a kept error, with its locals.")
@@ -345,7 +346,8 @@ name of the function and the member \"late\"."
   "Keep CONDITION as an error of the session. If ON-STACK is true, its frames are still on the
 stack: keep them with their local variables. Return a function. The caller calls it with the JSON
 object from CONDITION-DATA, which runs user code and may never end."
-  ;; Turn *PRINT-CIRCLE* off: CONDITION may be signalled while a value is being printed with it.
+  ;; Bind *PRINT-CIRCLE* to NIL: CONDITION may be signalled while a value is being printed with
+  ;; *PRINT-CIRCLE* true.
   (let* ((*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
          (kept (list "time" (unix-time)

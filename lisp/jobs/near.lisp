@@ -124,9 +124,9 @@ documented ones."
 
 (defun near-symbols (name package wanted &key hidden)
   "Return a list of at most three symbols, as texts, with names near NAME, a string, the nearest
-first. Each satisfies the predicate WANTED. It is accessible in PACKAGE, or it has exactly this name
-and another package exports it. If HIDDEN is true, it may also have exactly this name and be
-internal in another package."
+first. Each symbol satisfies the predicate WANTED, and is accessible in PACKAGE, or has exactly the
+name NAME and is exported from another package. If HIDDEN is true, a symbol with exactly this name
+may also be internal in another package."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
     (flet ((note (symbol far &optional (away 1))

@@ -125,7 +125,7 @@ plist of answer members. If a lookup fails, the value in the answer describes th
     (handler-case
         (if (operation-members operation)
             (members)
-            ;; The program can have put its own functions into the global table, even for strings.
+            ;; The program may have put its own functions into the global table, even for strings.
             (let ((*print-pprint-dispatch* **pretty-printers**)) (members)))
       (lookup-failure (failure)
         (list "value" (make-json-object (lookup-failure-members failure)))))))
@@ -187,8 +187,8 @@ operation is inline, else in a job. If that is impossible, answer with a fault."
 (define-operation ("number-in-series" :server-only t :inline t :gives boolean)
     ((count integer "The number of images of the server.")
      (index integer "The index of this image among them, from 0."))
-  "Give the objects and errors that answers of this session name numbers that no other image of the
-server gives: INDEX + 1, INDEX + 1 + COUNT, and so on."
+  "Number the objects and errors in answers of this session so that no other image of the server
+uses the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on."
   (setf (session-series *session*) (cons count index))
   nil)
 

@@ -93,8 +93,8 @@ NAME. For (FLET X :IN FOO), this is FOO. Return NIL if there is none."
 
 (defun uses-in (function)
   "Return a list of the cross references of FUNCTION, a SIMPLE-FUNCTION. Each is a list (NAME FORM
-KIND): the name that is used, the number of the form that uses it, and SBCL's number for the kind of
-use."
+KIND): the name that is used, the number of the form that uses it, and the kind of use, such as
+:CALLS."
   (let ((uses '()) (xrefs (packed-xrefs function)))
     (when xrefs
       (map-xrefs (lambda (kind used number) (push (list used number kind) uses)) xrefs))

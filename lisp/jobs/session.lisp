@@ -45,7 +45,7 @@ below them.
 ERRORS: a list of the kept errors, newest first.
 BACKGROUND: the capture with the output, since the last answer, of threads that run no job.
 ENDED: true once the connection of the server has ended.
-UNDOING: a list of lists of one function, which END-SESSION calls.
+UNDOING: a list of lists (FUNCTION). END-SESSION calls each FUNCTION.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (reported '()) (changes-sent 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
@@ -79,8 +79,8 @@ Return 0, which is the number of none, if SHOWN belongs to the series of another
       (if (zerop rest) (1+ number) 0))))
 
 (sb-ext:defglobal **at-session-end** '()
-  "A list of functions without parameters. They are called when *SESSION* ends because the
-connection of its server has ended, and remove from the image what belongs to the session.")
+  "A list of functions without parameters that remove the data of *SESSION* from the image. They are
+called when the connection of its server has ended.")
 
 (defun call-until-session-ends (begin function end)
   "Call BEGIN, which changes the image for this session, then FUNCTION, then END, which undoes the

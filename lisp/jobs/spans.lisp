@@ -173,9 +173,9 @@ each list to its source path."
 some of the forms of FILE.")
 
 (defun call-as-itself (file function)
-  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. While a copy from
-*FILE-OF-COPY* is being compiled, give the definitions in any other file that file as their source,
-not the original of the copy."
+  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. If FILE is another
+file than the copy in *FILE-OF-COPY*, let SBCL record FILE itself, not the original of the copy, as
+the source of the definitions in FILE."
   (if (and *file-of-copy*
            +source-namestring+
            +source-plist+
@@ -192,7 +192,7 @@ It is bound while code is compiled that will not be loaded.")
 (defun spans-read (stream)
   "Return the FILE-SPANS structure in which the lists read from STREAM, a file stream, are stored.
 If the external format of STREAM is not UTF-8, in which the server counts characters, return a new
-one that is not in **SPANS**."
+structure that is not in **SPANS**."
   (or *spans-read*
       (let* ((file (truename stream)) (name (sb-ext:native-namestring file))
              (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))

@@ -132,7 +132,7 @@ most *GLANCE-SECONDS*. Skip a job that has not yet recorded its frames for an ea
 (define-shape others-job (job-progress)
   "A call of another server that works in the same image."
   (operation string)
-  (server string :optional "What tells that server from others, such as `process 123`.")
+  (server string :optional "Identifies that server, such as `process 123`.")
   (milliseconds integer) (frames (list string) :optional) (characters integer))
 
 (define-shape agent-status ()

@@ -18,10 +18,6 @@ is :GONE if the thread must not run a job any more."
 (sb-ext:defglobal **spare** nil
   "The SPARE structure of the thread that is ready for the next job, or NIL.")
 
-(sb-ext:defglobal **spare-maker** (constantly nil)
-  "A function without parameters that makes the next spare thread. A thread calls it after its job.
-This file sets it to KEEP-SPARE.")
-
 (defun run-last (job function)
   "Call RUN-JOB with JOB and FUNCTION, as the last work of this thread. Then restore the
 floating-point modes, which a new thread inherits and JOB may have changed, and make the spare
@@ -32,7 +28,7 @@ thread of a later job."
   (let ((modes (float-modes)))
     (unwind-protect (run-job job function)
       (setf (float-modes) modes)
-      (funcall **spare-maker**))))
+      (keep-spare))))
 
 (defun run-in-new-thread (job function)
   "Make a thread that calls RUN-LAST with JOB and FUNCTION. If the system cannot make a thread,
@@ -111,8 +107,6 @@ gets a new thread."
                  (funcall **make-thread** (lambda () (as-agent-thread (run-spare spare)))
                           :name (thread-name-for "spare"))
                  **spare** spare)))))))
-
-(setf **spare-maker** #'keep-spare)
 
 (defun end-spare ()
   "End the spare thread, if there is one."

@@ -27,9 +27,9 @@ symbols present in PACKAGE, and the symbols that PACKAGE inherits (contract C11)
     (values present (set-difference (remove-duplicates inherited) present))))
 
 (defun order-namesakes (symbols)
-  "Return SYMBOLS, a list sorted by name, without duplicates. Symbols of the same name are sorted by
-home package. A NAME-INDEX cannot keep this order, since the home package of a symbol and the name
-of a package can change."
+  "SYMBOLS is a list sorted by name. Return it without duplicates, and with symbols of the same name
+sorted by home package. A NAME-INDEX cannot keep symbols in this order, since the home package of a
+symbol and the name of a package can change."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols))) (size (length name))
                       (end (member-if-not (lambda (other)

@@ -17,7 +17,7 @@
   (arglist string :optional))
 
 (define-shape class-initargs ()
-  "A class with the initargs that it accepts, and those that it gives defaults for."
+  "A class with the initargs that it accepts, and the initargs for which it has default values."
   (name string)
   (homes (list string) "Names of the packages in which the name of the class is accessible.")
   (initargs (list string)
@@ -106,8 +106,8 @@ NIL if the heap is too large for WALK-HEAP."
 (defun old-instance-count (layout)
   "Return the number of structures in the heap whose layout is LAYOUT or includes LAYOUT. LAYOUT is
 a former layout of a redefined structure class. Return NIL if the heap is too large for WALK-HEAP."
-  ;; When the load of a changed DEFSTRUCT fails, the next one succeeds, and SBCL does not mark the
-  ;; replaced layout as invalid.
+  ;; INSTANCE-COUNT with OUTDATED would miss some of them. If a changed DEFSTRUCT fails to load and
+  ;; is loaded again, the second load succeeds, but SBCL does not mark the old layout as invalid.
   (count-objects (lambda (object)
                    (let ((own (layout-of object)))
                      (or (eq own layout) (find layout (layout-inherits own)))))))

@@ -15,14 +15,13 @@ a closure, this is the code object of its underlying function."
                 (and (typep simple 'simple-function) (function-code simple))))))
 
 (defun code-file (code)
-  "Return SBCL's name of the source file of the code object CODE, or NIL if it is from no file."
+  "Return the name of the source file of the code object CODE, or NIL if SBCL has recorded none."
   (nil-if-unknown (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "FUNCTION is a function in the code object CODE. Return the name of the function that contains it
-and is itself in no other, or :TOP-LEVEL if that one has no name. The debug name of FUNCTION can
-name a block or a file in place of that function. Then return the name of the first function in CODE
-that is in no other."
+  "FUNCTION is a function in the code object CODE. Return the name of the outermost function that
+contains FUNCTION, or :TOP-LEVEL if this outermost function has no name. If the debug name of
+FUNCTION names a block or a file instead, return the name of the first outermost function in CODE."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root

@@ -14,8 +14,8 @@ holds for symbols of COMMON-LISP, keywords, and SBCL's QUASIQUOTE, which prints 
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "If TREE is an SBCL comma object from a backquoted form, return a copy of it, in which the value
-of FUNCTION for the expression after the comma replaces this expression. Else return NIL."
+  "If TREE is an SBCL comma object from a backquoted form, return a copy in which the expression
+after the comma is replaced by the value of FUNCTION for this expression. Else return NIL."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
@@ -23,9 +23,9 @@ of FUNCTION for the expression after the comma replaces this expression. Else re
 text.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of the form CODE, at most DEPTH levels deep, in which the value of FUNCTION for
-each atom replaces the atom. Stop when *CONSES-LEFT* is 0. Answers print this copy, since CODE can
-contain a huge or circular literal, and the pretty printer would walk the whole literal."
+  "Return a copy of the form CODE, at most DEPTH levels deep, in which each atom is replaced by the
+value of FUNCTION for this atom. Stop when *CONSES-LEFT* is 0. Answers print this copy, since CODE
+can contain a huge or circular literal, and the pretty printer would walk the whole literal."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -54,8 +54,8 @@ itself a class, the name of OBJECT follows CLASS."
     (make-unprintable text)))
 
 (defun without-printer (atom)
-  "ATOM is an atom in code. Return it. But if printing ATOM would run code of the program, return a
-CLASS-STUB for it."
+  "Return ATOM, an atom in code. If printing ATOM could run code of the program, return a CLASS-STUB
+for it instead."
   (typecase atom
     ((or pathname package) atom)
     ((or standard-object condition structure-object (and (array t) (not simple-vector)))

@@ -19,10 +19,9 @@
     (and path (sbcl-file-p (namestring path)))))
 
 (defun deciding-method (function methods)
-  "*PROTOCOL* names the generic functions that choose the methods of a call. Return the name of one
-of them with a method of the program that applies to the generic function FUNCTION or to one of
-METHODS. Such a method can follow other rules than those of the standard. Return NIL if there is
-none."
+  "Return the name of a generic function in *PROTOCOL* for which the program has defined a method
+that applies to the generic function FUNCTION or to one of METHODS. Such a method can choose the
+methods of a call by other rules than the standard's. Return NIL if there is none."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
@@ -192,10 +191,10 @@ reason, such as \"primary\" if no method is primary, and further text."
                         (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))
                       xrefs)
            t)
-          ;; Some SBCLs record no such cross references, but keep the parameters of the function.
-          ;; One of them is the next method, and SBCL marks it :DELETED if the code does not use it.
-          ;; It is the second parameter. It is the third if SBCL has merged the function with its
-          ;; entry point, which takes the argument count first.
+          ;; Some versions of SBCL record no such cross references, but keep the parameters of the
+          ;; function. Its second parameter is the next method. SBCL marks it :DELETED if the code
+          ;; does not use it. If SBCL has merged the function with its entry point, whose first
+          ;; parameter is the argument count, the next method is the third parameter.
           (t (let ((debug (function-debug simple)))
                (eq :deleted
                    (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
@@ -211,8 +210,8 @@ ENTERED: NIL if METHOD is certainly not called, since the method of FROM has no 
 
 (defun entries (form)
   "FORM is an effective method form. Return two values: a list of ENTRY structures for the method
-calls in FORM, in order, and a copy of FORM in which the number of its ENTRY, from 1, replaces each
-call."
+calls in FORM, in order, and a copy of FORM in which each method call is replaced by the number of
+its ENTRY, from 1."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
@@ -222,7 +221,7 @@ call."
                      number
                      (let ((inner (follow (first next) (rest next) (if entered number from) on)))
                        ;; A next method gets an ENTRY of its own. A form from MAKE-METHOD gets none,
-                       ;; so it is shown beside the number.
+                       ;; so the copy of FORM shows it beside the number of METHOD.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
                (if (typep method 'method)

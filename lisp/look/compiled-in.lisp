@@ -12,8 +12,9 @@
 
 (defun reaching (index target)
   "Return a list of the USER and TOP-FORM structures in INDEX that use the function name TARGET,
-directly or through other functions, except functions of the system, such as PRINT-OBJECT. The
-second value is true if the search ended early, after *MOST-REACHING* users."
+directly or through other functions of the program. Do not follow the users of a function of SBCL,
+such as PRINT-OBJECT. The second value is true if the search ended early, after *MOST-REACHING*
+users."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
         (pending (list target)) (found '())
         (left *most-reaching*))
@@ -59,8 +60,8 @@ a compiler macro declined."
 (defun holders (index names)
   "Return two sorted lists of USER structures in INDEX. The first has functions whose code surely
 contains the definition of one of NAMES, directly or through other macros, inline functions and
-compiler macros. The second has functions that also call it, so that their code may contain it or
-not."
+compiler macros. The second has functions whose code also calls the name at run time (CALLS-TOO-P),
+so that it is uncertain whether their code contains the definition."
   (let ((sure '()) (perhaps '()) (seen (copy-list names)) (pending (copy-list names)))
     (loop while pending
           do (let ((used (pop pending)))

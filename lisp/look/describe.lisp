@@ -70,9 +70,9 @@ SB-INTROSPECT such as :FUNCTION."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function of a name or a method, and of keywords for kinds of definitions, such as :FUNCTION. If
-an evaluated form made the current definition of one of these kinds, the function returns a JSON
-object about the evaluation. Otherwise the function returns NIL.")
+  "The function that EVALUATION-DATA calls. Its arguments are a name or a method, and keywords for
+kinds of definitions, such as :FUNCTION. It returns a JSON object about the evaluation that made the
+current definition of one of these kinds, or NIL if no evaluated form made such a definition.")
 
 (define-shape evaluated ()
   "An evaluation that made a definition."
@@ -86,9 +86,9 @@ no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
-  "A function with the arguments of EVALUATION-DATA. The function returns three values: the path of
-the loaded file whose code made the definition, the number of the top-level form that ran this code,
-in the last loaded text, and the object of the definition. An unknown value is NIL.")
+  "A function with the arguments of EVALUATION-DATA. It returns three values: the path of the loaded
+file whose code made the definition, the number of the top-level form that ran this code, counted in
+the last loaded text of the file, and the defined object. An unknown value is NIL.")
 
 (defun maker-members (name &rest kinds)
   "Return a plist with the file and top-level form whose code made the definition of NAME. SBCL has

@@ -32,7 +32,7 @@ none. Look names up in PACKAGE."
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
             ;; A keyword that does not exist is the object of no EQL specializer. So use an
-            ;; uninterned symbol, since the question must not create the keyword.
+            ;; uninterned symbol, since the request must not intern a new keyword.
             ((and (string= kind "symbol")
                   (eql 0 (position #\: text))
                   (not (find-symbol (token-name (subseq text 1)) "KEYWORD")))
@@ -106,8 +106,8 @@ structure: \"by\" is \"variable\", \"instance\" or \"prototype\" of a class, \"s
 
 (defun applicable-methods (function arguments)
   "Return two values about a call of the generic function FUNCTION with the CALL-ARGUMENT structures
-ARGUMENTS: the applicable methods, most specific first, and a list of (METHOD POSITIONS) lists. Such
-a METHOD applies to some instances of the classes of the arguments at POSITIONS, counted from 0."
+ARGUMENTS: the applicable methods, most specific first, and a list of (METHOD POSITIONS) lists. Each
+METHOD applies only to some instances of the classes of the arguments at POSITIONS, from 0."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))

@@ -25,8 +25,8 @@ code point (contract C10 in docs/develop/contracts.md). Classes without a name c
 
 (defun tree-rows (class)
   "Return a list of (SUBCLASS LEVEL AGAIN) lists for the classes below CLASS, in depth-first order.
-LEVEL is 0 for a direct subclass of CLASS. AGAIN is true if SUBCLASS has subclasses that an earlier
-list of the same SUBCLASS has already introduced."
+LEVEL is 0 for a direct subclass of CLASS. AGAIN is true if the subclasses of SUBCLASS follow an
+earlier row of SUBCLASS, and so are not repeated after this row."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))

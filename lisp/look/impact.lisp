@@ -1,5 +1,5 @@
-;;;; Defines the operation impact. It returns the things that a change of a definition affects: the
-;;;; methods, callers by name, and tests, for example.
+;;;; Defines the operation impact, which returns what a change of a definition affects, such as
+;;;; methods, callers and tests.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -7,8 +7,8 @@
   "What a change of a definition affects, besides its callers."
   (name string) (natures (list string) :optional)
   (slot-of (list string) :optional
-   "Names of the first classes that have a direct slot of this name; sent when it names no function
-   or class.")
+   "Names of the first classes that have a direct slot of this name; sent when no function or class
+   has this name.")
   (kind string :optional "Kind of the function; absent when the name is no function.")
   (type boolean :optional "True when the name names a type but no class.")
   (place boolean :optional "True when (setf NAME) is defined, by a function or a setf expander.")
@@ -28,10 +28,11 @@
    "Functions into which SBCL has compiled the definition: an expansion, the code of an inline
    function, or the value of a constant.")
   (perhaps-holders (list string) :optional
-   "Functions that may have it compiled in, and also call it.")
+   "Functions that call the definition, and may also have it compiled in.")
   (expanders (list string) :optional
    "Macros, and names with compiler macros, that call the function when they expand.")
-  (expanded (list string) :optional "Functions compiled with expansions by `expanders`.")
+  (expanded (list string) :optional
+   "Functions into which SBCL has compiled expansions that `expanders` made.")
   (inline boolean :optional) (compiler-macro boolean :optional) (arglist string :optional)
   (accepted string :optional
    "The lambda list that all methods of the generic function accept together, when it differs from
@@ -201,7 +202,7 @@ no cross reference."
 (defun finding-members (index symbol limit)
   "Some functions look up symbols by name, and so may call the function SYMBOL of the program.
 Return a plist for a JSON object with the number of these functions in INDEX and the first LIMIT of
-them. Leave out a function if SYMBOL is not accessible in the package of its name."
+them. Leave out a function whose name is in a package in which SYMBOL is not accessible."
   (when (mentioned-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (users-data users limit)
@@ -319,8 +320,8 @@ an enclosing folder."
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun defined-around-p (system name)
-  "Return true if NAME names another ASDF system than SYSTEM, an ASDF system, whose .asd file is in
-the folder of SYSTEM's .asd file, or in an enclosing folder."
+  "SYSTEM is an ASDF system. Return true if NAME names another ASDF system, whose .asd file is in
+the folder of SYSTEM's .asd file or in an enclosing folder."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))

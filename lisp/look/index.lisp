@@ -1,7 +1,7 @@
-;;;; Builds the index of uses when a request first needs it. If an interrupt ends that request, the
-;;;; next one continues. Later requests add the code and names that the hooks in loads.lisp have
-;;;; recorded in **NEWS** since the index was begun. **NEWS** is T if there was too much to record.
-;;;; CURRENT-INDEX does all this. USE-INDEX and NOTE-USER are defined in uses.lisp; USER, with its
+;;;; Builds the index of uses when a request first needs it (CURRENT-INDEX). If an interrupt ends
+;;;; that request, the next request continues to build. Later requests add the code and names that
+;;;; the hooks in loads.lisp have recorded in **NEWS** since the index was begun. **NEWS** is T if
+;;;; there was too much to record. USE-INDEX and NOTE-USER are defined in uses.lisp; USER, with its
 ;;;; kinds such as :LOOSE, and MAP-REACHED in users.lisp; ROOT-OF in function-names.lisp.
 
 (in-package "LIVE-LISP.LOOK")
@@ -76,8 +76,8 @@ before it is complete, the hooks add these to **NEWS**."
     index))
 
 (defun packages-of (names)
-  "Return a list of (PACKAGE . NAME) pairs for the home packages of the symbols in NAMES. The order
-of NAMES is no longer right once one of these packages has been renamed."
+  "Return a list of (PACKAGE . NAME) pairs for the home packages of the symbols in NAMES. NAMES is
+sorted by these package names, so the index must be built again if a package is renamed (STALE-P)."
   (let ((known (make-hash-table :test 'eq)))
     (dolist (name names)
       (let ((package (symbol-package (name-symbol name))))
@@ -107,7 +107,7 @@ functions with such names."
           when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
             do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
 
-;;; Adding new code to it
+;;; Adding new code to the index
 
 (defun add-news (index)
   "Add the functions in **NEWS** to INDEX. Also add the functions in USE-INDEX-UNREACHED that have
@@ -153,9 +153,10 @@ definitions of these names."
 ;;; Finding functions that are not in the index yet
 
 (defun users-by-name (index name &key any)
-  "Return a list of new USER structures for the functions that are definitions of NAME and that
-INDEX does not have yet, or for all its definitions if ANY is true. INDEX notes whole code objects,
-and one can have the functions of several names."
+  "Return a list of new USER structures for the functions that are definitions of NAME: for all if
+ANY is true, else for those that INDEX does not have yet. After (SETF (FDEFINITION NAME) #'OTHER),
+INDEX may have the code object of the function because of OTHER, although it does not have the
+function under NAME. INDEX has it under NAME only if it is in USE-INDEX-OTHERS."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or any

@@ -105,9 +105,10 @@ the spelling in answers, it is \"P::NAME\"."
     (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
 
 (defun package-for (prefix package-name default)
-  "Return two values: the package for a symbol, and its name for answers. Use PREFIX, the package
-prefix in the symbol's text, else PACKAGE-NAME, else DEFAULT, else the session's package; skip NIL.
-PREFIX may be a local nickname of the package PACKAGE-NAME (contracts S3.2, C25, C26)."
+  "Return two values: the package for a symbol, and its name for answers. Use the first of these
+that is not NIL: PREFIX, the package prefix in the symbol's text; PACKAGE-NAME; DEFAULT; the
+session's package. PREFIX may be a local nickname in the package PACKAGE-NAME (contracts S3.2, C25,
+C26)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix
                          (named-package (if (find-if (lambda (char) (find char "|\\")) prefix)
@@ -129,7 +130,7 @@ the session's package. Without such a symbol, end the operation with an error an
         (let* ((end (unquoted-position '(#\Space #\( #\) #\Tab #\Newline) rest))
                (name (token-name (if end token rest))))
           (multiple-value-bind (symbol status) (find-symbol name package)
-            ;; Answers write the symbol |mixedName| as PACKAGE::mixedName.
+            ;; Answers write the symbol |mixedName| as PACKAGE::mixedName, so try this case, too.
             (unless status
               (setf (values symbol status) (find-symbol (subseq rest 0 end) package)))
             (unless status

@@ -99,8 +99,8 @@ packages in the hash table USERS."
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun match-before-p (one other)
-  "Return true if the MATCH structure ONE ranks before the MATCH structure OTHER: by fit, package,
-rank within the fit, length of the name, then name."
+  "Return true if the MATCH structure ONE ranks before the MATCH structure OTHER: by fit, package
+rank, distance, length of the name, then name."
   (flet ((ranks (match)
            (list (match-fit match) (match-package-rank match) (match-distance match)
                  (length (symbol-name (match-symbol match))))))

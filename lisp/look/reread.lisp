@@ -135,7 +135,7 @@ reason as text. VERSION is a list of keyword arguments for CALL-READING-AGAIN."
                    for offset = (file-position in)
                    for form = (read-preserving-whitespace in nil in)
                    until (eq form in)
-                   ;; This records where the parts of the form are in the file.
+                   ;; TAKE records where the lists of the form are in the file.
                    do (funcall take form number offset *entered*)
                       (let ((parts (and (consp form) (parts-of-form form))))
                         (funcall visit number

@@ -34,8 +34,8 @@ evaluation calls several tools that use the index, this id is the same for all o
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "Return true if other objects may or may not refer to the code object CODE, so that only a garbage
-collection can decide this."
+  "Return true if it is unknown whether other objects still refer to the code object CODE, so that
+only a garbage collection can decide this."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
@@ -87,9 +87,9 @@ that were in the index when it was built, are already in this order."
         users)))
 
 (defun inside-form (user)
-  "USER is a USER structure. Return a list of lists, from FORM-USES-INSIDE, for the definitions with
-the name of USER inside a top-level form of a file that also made the function of USER. Return NIL
-if there are none, or if this text of the file was not read."
+  "USER is a USER structure. Find the top-level form of a file that made the function of USER, and
+return the elements of its FORM-USES-INSIDE that are definitions of USER's name. Return NIL if there
+are none, or if the agent has not read this text of the file."
   (let* ((function (user-function user)) (code (user-code user))
          (load (and (user-name user)
                     code
@@ -107,7 +107,8 @@ if there are none, or if this text of the file was not read."
 
 (defun contains-p (user name)
   "Return true if the function of USER, a USER structure, may contain NAME as data. The functions of
-one top-level form share their data: then the text of the definition must contain NAME, too."
+one top-level form share their constants, so the text of the function's definition, if it was read,
+must contain NAME, too."
   (let ((inside (inside-form user)))
     (or (null inside)
         (some (lambda (definition) (member (name-symbol name) (rest definition) :test #'eq))
@@ -116,7 +117,7 @@ one top-level form share their data: then the text of the definition must contai
 (defun users-now (index name kinds)
   "Return a sorted list of the USER and TOP-FORM structures in INDEX that still exist, use NAME by
 one of KINDS, a list of *USE-KINDS*, and come from the files of *WITHIN*. Throw to NEEDS-COLLECTION
-if only a garbage collection can show whether one still exists."
+if only a garbage collection can show whether a user still exists."
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
                 (when (and (member kind kinds)

@@ -3,12 +3,15 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
-  "The last load of a file. NAME is the file's name, and CREATED its date at the load. MARK is an
-object unique to the load. READ is the date of the version that the agent has read again to find
-uses of names. STATE is :UNREAD before this reading, then T, or text with the reason why the result
-may be wrong. FORMS lists the TOP-FORM structures for forms of the file in which uses were found.
-MADE is NIL, or a hash table for code that forms of the file compiled while they ran. Its keys are
-the names of the functions that this code calls."
+  "The last load of a file.
+NAME: the name of the file.
+MARK: an object unique to the load.
+CREATED: the write date of the file at the load.
+READ: the write date of the version that the agent has read again to find uses of names, or NIL.
+STATE: :UNREAD before this reading, then T, or text with the reason why the result may be wrong.
+FORMS: a list of the TOP-FORM structures for forms of the file in which uses were found.
+MADE: NIL, or a hash table with names of functions as keys. Code that forms of the file compiled
+while they ran calls these functions."
   name mark created (read nil) (state :unread) (forms '()) (made nil))
 
 (defun note-made (load names)
@@ -29,11 +32,12 @@ FILE-LOAD structure or NIL."
   "A hash table from the names of loaded source files to their FILE-LOAD structures.")
 
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
-  "A top-level form that SBCL has run. USES is a FORM-USES structure. A form in a file has two slots
-more: SOURCE, the FILE-LOAD structure of the file, and NUMBER, the number of the form. A form
-outside files has KEY, the list from DEFINER-KEY, and PART, the text from PART-RUN. Until
-READ-DEFINER has examined it, it also has FORM, the form itself, and PACKAGE, the package in which
-it was evaluated."
+  "A top-level form that SBCL has run.
+SOURCE, NUMBER: for a form in a file, the FILE-LOAD structure of the file, and the form's number.
+KEY, PART: for a form outside files, the list from DEFINER-KEY, and the text from PART-RUN.
+FORM, PACKAGE: for a form outside files that READ-DEFINER has not examined yet, the form itself, and
+the package in which it was evaluated.
+USES: a FORM-USES structure."
   source number key part form package uses)
 
 (defun top-form-name (top-form)
@@ -88,8 +92,8 @@ calls NAME, and :MENTION if TOP-FORM has NAME in its data or as a variable."
 ;;; Evaluated forms that are not from a file
 
 (defun definer-head-p (form)
-  "Return true if FORM may be a definition: it calls a macro with a name as first argument. A form
-that is a dotted or circular list is none."
+  "Return true if FORM may be a definition: it calls a macro with a name as first argument. Return
+NIL for a dotted or circular list."
   (let ((operator (first form)) (name (and (proper-length form) (second form))))
     (and name
          (symbolp operator)
@@ -170,8 +174,8 @@ recorded yet."
 
 (defmacro reading-again ((again) &body body)
   "Evaluate BODY, which reads forms again and runs macros of the program. If an interrupt ends BODY,
-evaluate AGAIN, so that the next request reads these forms. But if BODY has taken most of the time
-since *BEGAN*, it could keep the next request from an answer too."
+evaluate AGAIN, so that the next request reads these forms. But do not evaluate AGAIN if BODY has
+taken most of the time since *BEGAN*: BODY would probably take too long for the next request, too."
   (let ((start (gensym)) (throws (gensym)))
     `(let ((,start (get-internal-real-time)) (,throws (throws)))
        (unwind-protect (progn ,@body)

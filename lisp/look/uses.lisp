@@ -35,11 +35,11 @@ PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had whe
 USES: a hash table from a name to its uses: one use as an integer, or a vector of type USES.
 FILES: a set of the names of source files, as the keys of a hash table.
 NOTED: a bit vector with a 1 at the serial number of each code object in the index.
-OTHERS: a hash table from a name to its function, only for functions with another name in the debug
-name.
+OTHERS: a hash table from names to their functions, only for functions whose debug name contains
+another name.
 SERIAL: the serial number that the next code object was to get when the index was begun.
-UNREACHED: a list of weak pointers to newer code objects that no name had as its definition yet, as
-while a definition is being made."
+UNREACHED: a list of weak pointers to newer code objects that were not yet the definition of a name
+when the agent examined them, since a definition was just being evaluated, for example."
   (pending '())
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted nil) (packages '())
   (uses (make-hash-table :test 'equal))
@@ -103,7 +103,7 @@ itself."
          (roots (roots-in code))
          (shared (rest roots))          ; True if CODE has the code of several users.
          (with-form (and shared (member :top-level roots)))
-         ;; For these names, the cross references show the user that uses them.
+         ;; NOTE skips these names: the cross references already show which user uses them.
          (in-xrefs (and shared (names-in-xrefs code)))
          (certain (or (not with-form)
                       (null (user-name user))

@@ -185,8 +185,8 @@ apart."
 (defstruct (form-uses (:constructor make-form-uses ()))
   "The names that a top-level form uses outside the functions that it defines. CALLS lists functions
 that it calls, and INNER functions called in its LAMBDA expressions. DATA lists symbols of the
-program in quoted data, and VARIABLES lists variables. INSIDE has a list of a name and symbols for
-each definition of a function inside the form: the symbols of the program in that definition."
+program in quoted data, and VARIABLES lists variables. INSIDE has a list (NAME . SYMBOLS) for each
+definition of a function inside the form. SYMBOLS are the program's symbols in this definition."
   (calls '()) (inner '()) (data '()) (variables '()) (inside '()))
 
 (defun uses-of-parts (parts)

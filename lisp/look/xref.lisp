@@ -215,7 +215,7 @@ makes this request, and its code will be gone when it has run."
                        :key #'other-row-name))
           (rows-places rows)
           (without-users
-           ;; A form that defines a user in CALLS contains NAME as data for this reason.
+           ;; A form that defines a user in CALLS has NAME in its data because of this definition.
            (different-places (mapcar #'first (rows-places rows))
                              (append (rows-functions calls)
                                      (mapcar #'other-row-group (rows-others calls)))

@@ -89,7 +89,8 @@ of FILE. Do nothing if a text cannot be split into forms."
          (now (make-hash-table :test 'equal)) (package nil))
     (when (and old new)
       (loop for form across new do (setf (gethash form now) t))
-      ;; FORM-PACKAGE could read the file again, which runs reader macros of the user within a lock.
+      ;; Take the package from IN-PACKAGE forms. FORM-PACKAGE could read the file again, and so run
+      ;; reader macros of the user while this thread holds **LOCK**.
       (loop for form across old
             do (setf package (or (entered-package form) package))
                (when (and package
@@ -109,7 +110,7 @@ this happened to the variable of DEFINITION, and it still has the kept value."
 
 (defun note-set (symbol)
   "Record that a form has set the variable SYMBOL, perhaps to the same value as before. From now on
-no answer mentions that SYMBOL kept its value in the load of a file with another value."
+no answer mentions that SYMBOL kept its value although a loaded file gives another value."
   (sb-thread:with-mutex (**lock**)
     (loop with key = (definition-key :variable symbol nil)
           for file being the hash-values of **files**
@@ -237,7 +238,7 @@ FRESH."
               (lambda (definition)
                 (let ((function (definition-function definition))
                       (number (definition-number definition)))
-                  ;; The forms of definitions that older loads have made are not in this text.
+                  ;; TEXT is from the last load, and may lack forms that older loads evaluated.
                   (when (and forms function number (< number (length forms))
                              (>= (definition-serial definition) (source-file-serial file))
                              (current-p definition)
@@ -266,10 +267,10 @@ functions just compiled, whose debug sources are in the list FRESH."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "LAID-OUT is a list of LAID-OUT structures. Add to **OUTDATED** the code that refers to the old
-layout of one of them, the code that contains compiled functions of such a structure, and the code
-that has its name quoted, as for a type. Leave out functions just compiled, whose debug sources are
-in the list FRESH."
+  "LAID-OUT is a list of LAID-OUT structures. For each of them, add to **OUTDATED** the code that
+refers to its old layout, the code into which its functions were compiled, and the code that
+contains its quoted name, for example as a type. Leave out functions just compiled, whose debug
+sources are in the list FRESH."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))
@@ -316,10 +317,10 @@ no digits or the form contains the name."
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "A form can define another name at each load, such as FOO1 and then FOO2. OLD-TEXT and TEXT are
-the old and the new text of the file FILE, and DEFINITIONS are new. If an equal form of OLD-TEXT
-made definitions whose names differ from new ones only in the digits, remove these from FILE. PAIRS
-lists (NEW . OLD) pairs of definitions with the same name."
+  "A form can define another name at each load, such as FOO1 and then FOO2. DEFINITIONS lists the
+definitions that a load of TEXT, the new text of the file FILE, has made. Remove an older definition
+from FILE if its name differs from a new name only in digits, and an equal form in OLD-TEXT made it.
+PAIRS lists (NEW . OLD) pairs of definitions with the same name, which are not examined."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

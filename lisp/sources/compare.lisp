@@ -40,7 +40,7 @@ that no answer has yet listed as missing from their files."
 
 (define-shape old-item (kept-item)
   "A definition in the image that its file no longer has, or that was evaluated and is in no file.
-  It has reasons if the removal of what its file no longer has would leave it."
+  It has reasons if a load that removes such definitions would not remove this one."
   (file string :optional "The file that had the definition; absent when it was evaluated.")
   (time integer :optional "When the definition was evaluated, in seconds since 1970.")
   (by string :optional "The beginning of the form that was evaluated."))
@@ -59,8 +59,8 @@ files."
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
   "Return a plist for a JSON object about definitions that FILES no longer make, that the image
-still has, and that satisfy the predicate WANTED. MORE is a list of JSON objects to append. Record
-the definitions that the answer shows as listed. If FORGETTING is true, show more definitions,
+still has, and that satisfy the predicate WANTED. MORE is a list of JSON objects to append. Add the
+definitions that the answer shows to **LISTED**. If FORGETTING is true, show more definitions,
 beginning with those that no answer has listed yet."
   (let* ((*shown-items-limit* (if forgetting *shown-removals-limit* *shown-items-limit*))
          (entries (loop for file in files
@@ -134,8 +134,8 @@ concerns REMOVED if REMOVED has a definition of the used name."
    "True if the functions of the structure still take these instances, and look for their slots at
    the new places. The restart RECKLESSLY-CONTINUE does that.")
   (instances integer :optional
-   "Number of existing instances, which no function of the structure takes now. If \"taken\", those
-   made since count too. Absent if the heap is too large to be searched."))
+   "Number of existing instances, which no function of the structure takes now. If `taken`,
+   instances made since the load count, too. Absent if the heap is too large to be searched."))
 
 (defun relaid-data (laid-out)
   "LAID-OUT is a list of LAID-OUT structures. Return a list of JSON objects for those that may have
@@ -150,7 +150,7 @@ instances with the old layout."
                           "instances" count)))
 
 (define-shape disagreement ()
-  "What loads and comparisons both find to differ between the image and files. Each list has a
+  "Differences between the image and files that both loads and comparisons report. Each list has a
   limited length. Its total, such as `oldTotal` for `old`, counts all items."
   (old (list old-item) :optional) (old-total integer :optional)
   (unset (list unset-variable) :optional) (unset-total integer :optional)
@@ -273,7 +273,7 @@ made the other definition."
            (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
-            ;; The load that made DEFINITION has replaced it later.
+            ;; The same load made DEFINITION and later replaced it.
             ((and known (= (source-file-serial known) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)

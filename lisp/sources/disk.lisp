@@ -25,9 +25,9 @@
 
 (defun compare-files (paths package limit more)
   "Return a JSON object about differences between the image and loaded files, or NIL if there are no
-such files. The files are those that define names of PACKAGE or, if PACKAGE is NIL, the loaded ones
-of PATHS, native names. LIMIT is the maximum number of differences of each kind in the object, or
-NIL. MORE is a plist to add to the object."
+such files. The files are those that define names of PACKAGE or, if PACKAGE is NIL, those of PATHS,
+native names, that were loaded. LIMIT is the maximum number of differences of each kind in the
+object, or NIL for the default. MORE is a plist to add to the object."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)

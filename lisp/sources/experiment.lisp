@@ -267,7 +267,8 @@ there are none."
 these definitions. Return a list of lines about the definitions and entries that were removed, and
 about those that were not."
   (multiple-value-bind (removed replacing) (forgettable names)
-    ;; The form that made an instance often returned it, and a class with instances stays.
+    ;; A class with instances is not removed. The last values of the REPL may contain an instance,
+    ;; since the form that made an instance often returned it.
     (when (find :class removed :key #'definition-kind) (drop-last-values))
     (let* ((removed-p (referring-p-to removed)) (symbols (bare-symbols removed))
            (texts (loop for definition in (sort-definitions (main-definitions removed))
@@ -311,6 +312,6 @@ the lists and hash tables in the values of variables. Print what was removed and
       (error "LIVE-LISP:FORGET takes symbols and lists (SETF symbol), such as 'f, but not ~S. ~
               Nothing was removed."
              wrong))
-    ;; Each search of the values can stop, and then add the same line.
+    ;; Two searches of the values can stop early, and then each adds *TOO-MANY-PARTS*.
     (format t "~{~A~%~}" (remove-duplicates (forgotten-lines names) :test #'eq))
     (values)))

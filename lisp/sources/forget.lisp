@@ -69,8 +69,8 @@ image again: loads in the new image have listed definitions, but no user has see
 
 (defun files-with-same (definition)
   "DEFINITION has replaced another definition of the same kind and name. Return a list of the paths
-of the other files whose last load made such a definition. Without DEFINITION, the image would have
-no definition of this kind and name."
+of the other files whose last load made such a definition. If DEFINITION were removed, the image
+would have no definition of this kind and name."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
 
@@ -79,7 +79,7 @@ no definition of this kind and name."
   (file string) (form integer "The number of the form in the file."))
 
 (define-shape kept-item (item)
-  "A definition, and what keeps it from being removed."
+  "A definition, and the reasons why it is not removed."
   (because (list string) :optional "Texts for definitions and data that need it.")
   (used-at (list used-at) :optional
    "Top-level forms that need it, or that would make it if the image did not have it.")
@@ -140,8 +140,8 @@ and from the definitions that stay to the reasons, as STAYING returns it."
   (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
-    ;; Code keeps the definitions that are compiled into it. This cannot be found once they are
-    ;; removed, so record it first.
+    ;; Code into which a macro, for example, was compiled still contains it. Record such code now,
+    ;; since it cannot be found after the removal.
     (note-outdated (mapcar #'definition-name (remove-if-not #'compiled-in-p leaving)) '())
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (let* ((data (item-data definition))

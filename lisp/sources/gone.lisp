@@ -118,8 +118,8 @@ definition of the name."
 
 (defun unchanged-number (maker old new)
   "OLD and NEW are vectors of forms, as texts. MAKER is a form from OLD. Return its number in NEW,
-or NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro whose DEFMACRO in NEW
-lacks an operator of a definition that its DEFMACRO in OLD contained."
+or NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro whose DEFMACRO in OLD
+contained a defining operator, such as DEFUN, that its DEFMACRO in NEW lacks."
   (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
     (let* ((number (position maker new :test #'string=))
            (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))

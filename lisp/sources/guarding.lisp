@@ -48,8 +48,8 @@ DEFINITION in the last load of the file FILE."
                           file)))
 
 (defun guards-p (form package definition)
-  "FORM is a text that loading evaluates in the package named PACKAGE. Return true if FORM could
-make DEFINITION when the image does not have it, such as (unless (fboundp 'f) (defun f ...)). Return
+  "FORM is a text that loading evaluates in the package named PACKAGE. Return true if FORM, such as
+(unless (fboundp 'f) (defun f ...)), could make DEFINITION when the image does not have it. Return
 NIL for tests, since the names of many tests are the names of the tested functions."
   (let ((operator (or (first (form-parts form 1)) ""))
         (name (string (name-symbol (definition-name definition)))) (home (find-package package)))
@@ -90,7 +90,7 @@ the image has it. Leave out a form that only quotes the name, such as (describe 
   (let ((name (string (name-symbol (definition-name definition)))))
     (loop for (text package . changed) in **evaluated-texts**
           when (and (search name text :test #'char-equal)
-                    ;; The definition that it made under the name is of another kind.
+                    ;; Leave out a form that gave the symbol only a definition of another kind.
                     (or (gethash (key-of definition) **evaluated**)
                         (not (member (name-symbol (definition-name definition)) changed)))
                     (let ((part (running-text (plain-form text 0 (length text)))))

@@ -48,7 +48,7 @@ and an object such as a function. Some methods are visited several times."
     (map-definitions visit symbol)
     (loop for method in (methods-about symbol)
           for name = (sb-mop:generic-function-name (sb-mop:method-generic-function method))
-          ;; SBCL uses other names for its own functions that access slots of classes.
+          ;; Skip other names: SBCL gives them to its own functions that access slots of classes.
           when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method))))
 
 (defun within-files-p (identity paths)
@@ -77,7 +77,7 @@ hash table, and the class of any other object. Run no code of the user."
             (t (format nil "an instance of ~A" (plain-text 200 (class-name (class-of value)))))))))
 
 (define-shape inventory ()
-  "What the packages of loaded files have."
+  "The definitions in the packages of loaded files."
   (files (list string) :optional "The files, native truenames.")
   (packages (list string) :optional "The packages to which the names that the files define belong.")
   (items (list item) :optional
@@ -109,10 +109,11 @@ file on the disk, made."
 (define-operation ("inventory" :gives inventory)
     ((folders (list string) :optional
       "Native truenames of folders, with a slash at the end, whose loaded files count.")
-     (files (list string) :optional "Instead of FOLDERS: those of these files that were loaded.")
-     (packages (list string) :optional "With FILES: the packages, so far as there are such."))
-  "Return what loaded files define in the packages of their definitions, with what no file defines
-there."
+     (files (list string) :optional "Instead of FOLDERS: files, of which the loaded ones count.")
+     (packages (list string) :optional
+      "With FILES: names of packages. Names without a package are ignored."))
+  "Return the definitions in the packages of loaded files: those that these files made, and those
+that no file made."
   (sb-thread:with-mutex (**lock**)
     (if files
         (inventory (intersection files (paths-below '("/")) :test #'string=)

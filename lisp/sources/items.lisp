@@ -13,7 +13,8 @@ SERIAL: the number of the load.
 BASELINE: the text of the form at the load, saved when the file has another form.
 SAYS: for a variable that kept its value in a load, the text of the value in the file, or T.
 KEPT: a weak pointer to the value that the variable kept.
-FORM: the number of the form in the file, or NIL if SBCL has recorded this number.
+FORM: the number of the top-level form in the loaded text of the file. If it is NIL,
+DEFINITION-NUMBER returns the number that SBCL has recorded.
 BY-CODE: true if the form made the definition by code that it ran, such as a call of EVAL. SBCL's
 number of the form is then wrong.
 MAKER: the text of the form, saved when the file no longer makes the definition.

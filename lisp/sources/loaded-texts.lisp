@@ -109,11 +109,13 @@ of code from the load, which have this date. COMPILED is the date of the loaded 
                       when (source-date source) collect (source-date source))))
     (remhash name **texts-read**)
     (if (and compiled (not read) (eql compiled (source-file-compiled file)))
-        ;; The same fasl was loaded again. The file may have changed in the second of its date.
+        ;; The same fasl was loaded again, so its text is known already. Do not read the file: it
+        ;; may have changed within the second of its date.
         (values (source-file-text file) (source-file-date file))
         (values (and date
                      (if dates (member date dates) (or (null compiled) (<= date compiled)))
-                     ;; Another image may have compiled the file before a change in the same second.
+                     ;; Another image may have compiled the file, and the file may have changed
+                     ;; later in the same second.
                      (or read (not (eql date compiled)))
                      (if read (cdr read) (read-text path)))
                 (or (first dates)
@@ -129,7 +131,7 @@ unknown otherwise."
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
         (setf (slot-value source +source-positions+) (form-positions text))))))
 
-;;; What the server and other rooms ask of loaded texts
+;;; Answers about loaded texts for the server and for other packages of the agent
 
 (setf **text-as-loaded**
       (lambda (path date)
@@ -160,7 +162,8 @@ Return NIL if there is none."
 
 (define-shape loaded-text ()
   "A text that the image has loaded, with a character for each octet, and the features under which
-  it was read. `text` is absent when the server has it, and both are when it is no longer kept."
+  it was read. `text` is absent when the server has it. Both members are absent when the image no
+  longer keeps the text."
   (text string :optional) (features (list string) :optional))
 
 (define-operation ("loaded-texts" :gives (list loaded-text))

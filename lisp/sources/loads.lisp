@@ -132,7 +132,7 @@ DEFINITION-BY-CODE unless SBCL has recorded the same form."
          (ran (loop for (name . number) in (and change (change-forms change))
                     when (and name number (equal path (file-path name))) collect number)))
     (cond ((if ran (member recorded ran) (and recorded name (equal path (file-path name))))
-           ;; SBCL gives definitions by EVAL the number 0.
+           ;; For a definition that EVAL made, SBCL records the form number 0.
            (setf (definition-form definition) recorded
                  (definition-by-code definition) (zerop recorded)))
           (t (setf (definition-form definition) (and (null (rest ran)) (first ran))
@@ -203,7 +203,6 @@ DEFINITIONS that replace a definition of FILE."
                  (and (eq (definition-kind definition) :function) (inline-p definition))
                  (definition-layout definition) (structure-layout definition))
         when old collect (cons definition old)))
-
 
 ;;; Recording a load
 
@@ -327,8 +326,8 @@ made by an older load. Save its form in DEFINITION-BASELINE if later loads must 
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
        (let* ((number (definition-number definition))
-              ;; If only evaluation can show which forms the text has, the server counts them in
-              ;; another way.
+              ;; If OLD-TEXT cannot be split into forms without evaluation, the server numbers its
+              ;; forms in another way.
               (now (and number (forms-of old-text) (position number *form-numbers*))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))

@@ -1,7 +1,7 @@
 ;;;; Finds the users of a definition that its removal would break or lose: other definitions, code
 ;;;; that was loaded or evaluated, and living data. NEEDS comes first, then its functions for each
-;;;; kind of definition. DEFINITION and its IDENTITY are defined in items.lisp; the room look/ finds
-;;;; the users of a name.
+;;;; kind of definition. DEFINITION and its IDENTITY are defined in items.lisp; USERS-OF-NAMES in
+;;;; look/xref.lisp.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -60,7 +60,7 @@ REMOVED."
 
 (defun needed-by-constants (symbol wanted removed)
   "Return a list of texts for the definitions whose code has a constant that satisfies the predicate
-WANTED, as code that uses the class SYMBOL has. Leave out the definitions in the list REMOVED."
+WANTED, such as the layout of the class SYMBOL. Leave out the definitions in the list REMOVED."
   (remove-duplicates (loop for use in (users-of-constants symbol wanted '())
                            for name = (compiled-use-user use)
                            for function = (compiled-use-function use)

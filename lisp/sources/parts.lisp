@@ -51,7 +51,7 @@ generic function made by a DEFMETHOD."
         (:method (some (lambda (class)
                          (let ((other (and (typep class 'class) (old-class-p class))))
                            (and other
-                                ;; An evaluated form has no number.
+                                ;; These are equal, too, if the forms were evaluated: both are NIL.
                                 (or (typep identity 'sb-mop:standard-accessor-method)
                                     (eql (definition-number definition)
                                          (definition-number other))))))

@@ -28,8 +28,8 @@ VALUES: a hash table from variables to their values before their first definitio
 an unbound variable is this structure.
 EVALUATED: a list of (VARIABLE . WHAT) pairs, newest first, for changes of variables outside of
 loads. WHAT is :SPECIAL if the variable was declared special or global, or :VALUE if a form set it.
-SLOTS: a hash table from the changed classes and those below to a pair of the names of their direct
-slots, and of all their slots, before the changes.
+SLOTS: a hash table from the changed classes and their subclasses to (DIRECT . ALL) pairs. DIRECT
+lists the names of the direct slots of the class before the changes, and ALL of all its slots.
 LOADS: a list of (PATH . DATE) pairs for the source files that were loaded to their ends, from
 NOTE-LOADED."
   (changes (make-hash-table :test 'eq)) (log '()) (failed '())
@@ -98,8 +98,8 @@ none, as in a load of a source file."
 
 (defun note-change (thing recording)
   "Record in RECORDING, a RECORDING structure, that THING, a symbol, package or method, is about to
-change, and the files that change it. Return its CHANGE structure. If a file loads something other
-than a file, such as a string, record the file itself."
+change, and the files that change it. Return its CHANGE structure. If a file loads a stream that is
+no file, such as a string stream, record the file."
   (let ((change (or (change-of thing recording)
                     (setf (gethash thing (recording-changes recording)) (make-change))))
         (form (and (or *load-truename* *around*) (running-form))))

@@ -202,7 +202,7 @@ nickname for the package OTHER-NAME in the package PACKAGE-NAME."
                          collect (list (package-name package) nickname (package-name actual))))))
 
 (define-shape rename-facts ()
-  "What is to be known before a symbol gets another name."
+  "The facts that the server needs before it renames a symbol."
   (name string) (home string) (natures (list string) :optional)
   (places (list place) :optional
    "File and number of each top-level form that defines the symbol.")

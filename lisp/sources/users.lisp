@@ -64,7 +64,7 @@ FUNCTION to NAME."
 
 (defun mentions-p (xrefs names)
   "Return true if XREFS may contain one of the list NAMES. XREFS is a vector of packed cross
-references, in which the names of programs are elements."
+references. Its elements from index 1 on are names; only names of SBCL can be missing there."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))

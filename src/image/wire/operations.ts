@@ -237,7 +237,8 @@ export interface Local {
 /** A frame of a kept error that is no system frame. */
 export interface KeptCall extends CalledFrame {
   locals?: Local[];
-  /** True when its arguments and locals were not kept: those of the frames above took too long. */
+  /** True when the arguments and locals of this frame were not kept, because printing those of newer
+   *  frames took too long. */
   late?: boolean;
 }
 
@@ -295,7 +296,7 @@ export interface AgentJob extends JobProgress {
 /** A call of another server that works in the same image. */
 export interface OthersJob extends JobProgress {
   operation: string;
-  /** What tells that server from others, such as `process 123`. */
+  /** Identifies that server, such as `process 123`. */
   server?: string;
   milliseconds: number;
   frames?: string[];
@@ -704,7 +705,7 @@ export interface ClassFunction {
   arglist?: string;
 }
 
-/** A class with the initargs that it accepts, and those that it gives defaults for. */
+/** A class with the initargs that it accepts, and the initargs for which it has default values. */
 export interface ClassInitargs {
   name: string;
   /** Names of the packages in which the name of the class is accessible. */
@@ -719,8 +720,8 @@ export interface ClassInitargs {
 export interface ImpactData {
   name: string;
   natures?: string[];
-  /** Names of the first classes that have a direct slot of this name; sent when it names no function or
-   *  class. */
+  /** Names of the first classes that have a direct slot of this name; sent when no function or class has
+   *  this name. */
   slotOf?: string[];
   /** Kind of the function; absent when the name is no function. */
   kind?: string;
@@ -747,11 +748,11 @@ export interface ImpactData {
   /** Functions into which SBCL has compiled the definition: an expansion, the code of an inline function,
    *  or the value of a constant. */
   holders?: string[];
-  /** Functions that may have it compiled in, and also call it. */
+  /** Functions that call the definition, and may also have it compiled in. */
   perhapsHolders?: string[];
   /** Macros, and names with compiler macros, that call the function when they expand. */
   expanders?: string[];
-  /** Functions compiled with expansions by `expanders`. */
+  /** Functions into which SBCL has compiled expansions that `expanders` made. */
   expanded?: string[];
   inline?: boolean;
   compilerMacro?: boolean;
@@ -823,7 +824,8 @@ export interface Item {
 }
 
 /** A text that the image has loaded, with a character for each octet, and the features under which it was
- *  read. `text` is absent when the server has it, and both are when it is no longer kept. */
+ *  read. `text` is absent when the server has it. Both members are absent when the image no longer keeps
+ *  the text. */
 export interface LoadedText {
   text?: string;
   features?: string[];
@@ -848,7 +850,7 @@ export interface UsedAt {
   form: number;
 }
 
-/** A definition, and what keeps it from being removed. */
+/** A definition, and the reasons why it is not removed. */
 export interface KeptItem extends Item {
   /** Texts for definitions and data that need it. */
   because?: string[];
@@ -883,7 +885,7 @@ export interface UnsetVariable {
 }
 
 /** A definition in the image that its file no longer has, or that was evaluated and is in no file. It has
- *  reasons if the removal of what its file no longer has would leave it. */
+ *  reasons if a load that removes such definitions would not remove this one. */
 export interface OldItem extends KeptItem {
   /** The file that had the definition; absent when it was evaluated. */
   file?: string;
@@ -919,12 +921,12 @@ export interface RelaidStructure {
   /** True if the functions of the structure still take these instances, and look for their slots at the
    *  new places. The restart RECKLESSLY-CONTINUE does that. */
   taken?: boolean;
-  /** Number of existing instances, which no function of the structure takes now. If "taken", those made
-   *  since count too. Absent if the heap is too large to be searched. */
+  /** Number of existing instances, which no function of the structure takes now. If `taken`, instances
+   *  made since the load count, too. Absent if the heap is too large to be searched. */
   instances?: number;
 }
 
-/** What loads and comparisons both find to differ between the image and files. Each list has a limited
+/** Differences between the image and files that both loads and comparisons report. Each list has a limited
  *  length. Its total, such as `oldTotal` for `old`, counts all items. */
 export interface Disagreement {
   old?: OldItem[];
@@ -998,7 +1000,7 @@ export interface ComparisonData extends Disagreement {
   diskTotal?: number;
 }
 
-/** What the packages of loaded files have. */
+/** The definitions in the packages of loaded files. */
 export interface Inventory {
   /** The files, native truenames. */
   files?: string[];
@@ -1050,7 +1052,7 @@ export interface RenamingData {
   conflicts?: NameConflict[];
 }
 
-/** What is to be known before a symbol gets another name. */
+/** The facts that the server needs before it renames a symbol. */
 export interface RenameFacts {
   name: string;
   home: string;
@@ -2182,15 +2184,15 @@ export interface Operations {
   /** Forget which definitions answers have listed. The server calls this after it has built a lost image
    *  again: loads in the new image have listed definitions, but no user has seen these lists. */
   'nothing-listed': { args: object; data: { value?: null } };
-  /** Return what loaded files define in the packages of their definitions, with what no file defines
-   *  there. */
+  /** Return the definitions in the packages of loaded files: those that these files made, and those that
+   *  no file made. */
   inventory: {
     args: {
       /** Native truenames of folders, with a slash at the end, whose loaded files count. */
       folders?: readonly string[];
-      /** Instead of FOLDERS: those of these files that were loaded. */
+      /** Instead of FOLDERS: files, of which the loaded ones count. */
       files?: readonly string[];
-      /** With FILES: the packages, so far as there are such. */
+      /** With FILES: names of packages. Names without a package are ignored. */
       packages?: readonly string[];
     };
     data: { value?: Inventory };
@@ -2626,8 +2628,8 @@ export interface Operations {
 
 /** All operations: also those that only the server itself requests, to observe and control the image and its jobs. */
 export interface AgentOperations extends Operations {
-  /** Give the objects and errors that answers of this session name numbers that no other image of the
-   *  server gives: INDEX + 1, INDEX + 1 + COUNT, and so on. */
+  /** Number the objects and errors in answers of this session so that no other image of the server uses
+   *  the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on. */
   'number-in-series': {
     args: {
       /** The number of images of the server. */ count: number;
