@@ -62,7 +62,12 @@ test('the call is told so, goes on in an image like a plain one, and the next im
 
 test('other calls are ended by it, and the threads of the program go on', async () => {
   const file = join(root, 'thread.txt');
-  const other = session.call('eval_form', { form: '(loop (sleep 0.01))' });
+  const began = join(root, 'began');
+  const other = session.call('eval_form', {
+    form: `(progn (with-open-file (out "${began}" :direction :output)) (loop (sleep 0.01)))`,
+  });
+  // One that had not begun would be made in the next image.
+  await until('its start', 60_000, () => existsSync(began));
   await session.eval(`(sb-thread:make-thread (lambda ()
     (loop until (probe-file "${file}~") do (sleep 0.01))
     (rename-file "${file}~" "${file}")))`);
