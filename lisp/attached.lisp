@@ -237,13 +237,17 @@ another error, such as too many open files, try again."
   "Remove the files PATHS, a list of native names. Skip files that do not exist."
   (dolist (path paths) (remove-file (sb-ext:parse-native-namestring path))))
 
+(defun close-serving (socket files)
+  "Remove FILES, a list of at most two native names: SOCKET and its entry file, by which servers
+find the image. Close SOCKET. Do nothing if that was done before."
+  (remove-files files)
+  (ignore-errors (sb-bsd-sockets:socket-close socket)))
+
 (defun serve-socket (socket files)
-  "Serve on SOCKET until it is closed or this thread is ended, by STOP or otherwise. Then remove
-FILES, a list of at most two native names: the socket and its entry file. Servers find the image by
-these files."
+  "Serve on SOCKET until it is closed or this thread is ended, by STOP or otherwise. Then call
+CLOSE-SERVING with SOCKET and FILES."
   (unwind-protect (accept-connections socket)
-    (remove-files files)
-    (ignore-errors (sb-bsd-sockets:socket-close socket))))
+    (close-serving socket files)))
 
 (defun stop-serving (thread)
   "End THREAD, which serves on a socket, and wait for its end and for the ends of the threads that
@@ -270,6 +274,8 @@ remove this file and the socket."
               (setf sb-ext:*exit-hooks* (remove at-exit sb-ext:*exit-hooks*)
                     sb-ext:*save-hooks* (remove 'live-lisp:stop sb-ext:*save-hooks*))
               (stop-serving thread)
+              ;; A thread that was ended before it began has not done this.
+              (close-serving socket files)
               (vanish))
             **at-stop**)
       thread)))
