@@ -35,7 +35,7 @@ function ownPackage(): Package {
 /** Options that the entry point or a test gives to the program. */
 export interface ProgramOptions {
   /** Times that no flag sets. Tests use shorter ones. */
-  timeouts?: Timeouts & { idleMs?: number; lastAnswersMs?: number };
+  timeouts?: Timeouts & { idleMs?: number; lastAnswersMs?: number; soonestDeclineMs?: number };
   /** Called when the program has executed the code that most sessions execute at their beginning, so that the code
    * cache can be stored. Can be called several times. */
   onWarm?: () => void;
@@ -179,6 +179,7 @@ async function runWithImage(
         onWarm: options.onWarm ?? (() => {}),
         idleMs: options.timeouts?.idleMs,
         lastAnswersMs: options.timeouts?.lastAnswersMs,
+        soonestDeclineMs: options.timeouts?.soonestDeclineMs,
       });
   }
 }

@@ -28,6 +28,8 @@ interface ServeOptions {
   idleMs?: number | undefined;
   /** Number of milliseconds for the running calls to answer after the end of stdin, instead of the default. */
   lastAnswersMs?: number | undefined;
+  /** A client that declines a question after fewer milliseconds has asked no person. */
+  soonestDeclineMs?: number | undefined;
 }
 
 /** The message for a person who starts the server in a terminal by mistake. */
@@ -69,11 +71,13 @@ async function begunSession({ serving, root }: Config): Promise<() => void> {
 async function approvalsFor({
   config,
   parts: { questions, editors },
+  soonestDeclineMs,
 }: ServeOptions): Promise<(allowsSessionApproval: boolean) => Approvals> {
   const { Approvals } = await import('./server/approvals.ts');
   const { PreviewFiles } = await import('./server/preview-files.ts');
   const files = new PreviewFiles(config.previews, config.answerSeconds);
-  return (allowsSessionApproval) => new Approvals({ questions, files, editors, allowsSessionApproval });
+  return (allowsSessionApproval) =>
+    new Approvals({ questions, files, editors, allowsSessionApproval, soonestDeclineMs });
 }
 
 /** The process that serves the images: on stdio, over HTTP or on a socket. */

@@ -56,6 +56,8 @@ export interface TestWaits extends Omit<Timeouts, 'image'> {
   idleMs?: number;
   /** Milliseconds for the running calls to answer after the end of stdin. */
   lastAnswersMs?: number;
+  /** Milliseconds in which a client that declines a question has asked no person. */
+  soonestDeclineMs?: number;
 }
 
 /** Returns the file of the program, and what its environment must have for WAITS. */

@@ -32,6 +32,8 @@ interface ApprovalOptions {
   editors: HumanEditors;
   /** True when the connection has one person, whose approval can also cover later calls of the session. */
   allowsSessionApproval: boolean;
+  /** A client that declines a question after fewer milliseconds has asked no person. */
+  soonestDeclineMs?: number | undefined;
 }
 
 /** An answer from the client. Its values are not checked yet. */
@@ -67,7 +69,7 @@ export type Send = (
 /** Number of columns by which clients indent the text that is below a field. */
 const INDENT = 4;
 
-/** No person reads a form and declines it in this time. A client that declines sooner has asked nobody. */
+/** No person reads a form and declines it in this time. */
 const SOONEST_DECLINE_MS = 500;
 
 /** Key of the question in MCP's input requests and input responses. */
@@ -244,7 +246,7 @@ export class Approvals {
       return this.#next(nextPage, subject, decisionForm(nextPage, message, false));
     }
     question.onClose();
-    if (action === 'cancel' || (action === 'decline' && isLeftToEditors(question)))
+    if (action === 'cancel' || (action === 'decline' && this.#isLeftToEditors(question)))
       return { kind: 'unanswered' };
     if (action !== 'accept' || decision === DENY) {
       question.editor?.close('denied in the client');
@@ -255,12 +257,12 @@ export class Approvals {
     const { fingerprint } = question.preview;
     return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
   }
-}
 
-/** True when a decline of QUESTION comes too soon for a person, and an editor shows QUESTION too. */
-function isLeftToEditors({ editor, shownAt }: PendingQuestion): boolean {
-  if (editor === undefined || shownAt === undefined) return false;
-  return Date.now() - shownAt < SOONEST_DECLINE_MS;
+  /** True when a decline of QUESTION comes too soon for a person, and an editor shows QUESTION too. */
+  #isLeftToEditors({ editor, shownAt }: PendingQuestion): boolean {
+    if (editor === undefined || shownAt === undefined) return false;
+    return Date.now() - shownAt < (this.#options.soonestDeclineMs ?? SOONEST_DECLINE_MS);
+  }
 }
 
 /** The first answer to a question: the client's, or an editor's verdict. */
