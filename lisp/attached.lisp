@@ -240,8 +240,10 @@ another error, such as too many open files, try again."
 (defun close-serving (socket files)
   "Remove FILES, a list of at most two native names: SOCKET and its entry file, by which servers
 find the image. Close SOCKET. Do nothing if that was done before."
-  (remove-files files)
-  (ignore-errors (sb-bsd-sockets:socket-close socket)))
+  ;; The thread can be the person's.
+  (let ((*break-on-signals* nil))
+    (remove-files files)
+    (ignore-errors (sb-bsd-sockets:socket-close socket))))
 
 (defun serve-socket (socket files)
   "Serve on SOCKET until it is closed or this thread is ended, by STOP or otherwise. Then call
