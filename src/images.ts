@@ -48,6 +48,8 @@ export function chosenImage(
   const { times } = connections;
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   return new ChosenImage({
+    // A command usually starts the server's own image. It can also lead to an image of somebody else, which the server
+    // notices only when it starts the command. For this case, `attached` and `findByAddress` get the functions of `dial`.
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
     root: config.root,
@@ -62,7 +64,7 @@ export function chosenImage(
         ...connections,
       }),
     attached: {
-      line: attachLine(),
+      attachLine: attachLine(),
       trees: config.roots,
       // If the image runs on another machine, this machine cannot observe its process.
       isStopped: (pid) => dial === undefined && isStopped(pid),
@@ -119,7 +121,8 @@ function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
 }
 
 /** Returns the functions that find an image of somebody else and connect to it. COMMAND is the command line by which a
- * connection is made, CWD the working directory of COMMAND. */
+ * connection is made, CWD the working directory of COMMAND. `find` runs COMMAND and stores the connection, which
+ * `connect` returns. So `find` must be called before `connect`. */
 export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
   let opened: CommandWire | undefined;
   const find = async (): Promise<Served> => {
@@ -132,10 +135,10 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
     );
   };
   const connect = (): AgentConnection => {
-    if (opened === undefined) throw new Error('The command was not started.');
+    if (opened === undefined) throw new Error('connect was called before find.');
     return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
   };
-  return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
+  return { find, options: { connect, attachLine: 'the one that live-lisp attach prints there' } };
 }
 
 /** Returns a function that finds the image that serves Swank at ADDRESS. FOLDER is the folder of the sockets on which
@@ -145,7 +148,13 @@ export function findThroughSwank(
   folder: string | undefined,
   times: Times = TIMES,
 ): () => Promise<Served> {
-  const [line, qualifiedLine] = [attachLine(), attachLine('cl:load')];
-  const connector = new ThroughSwank({ address, folder, line, qualifiedLine, whyUnsupported, times });
+  const connector = new ThroughSwank({
+    address,
+    folder,
+    attachLine: attachLine(),
+    qualifiedAttachLine: attachLine('cl:load'),
+    whyUnsupported,
+    times,
+  });
   return () => connector.find();
 }
