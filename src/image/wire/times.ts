@@ -77,6 +77,9 @@ export const TIMES = {
 };
 export type Times = typeof TIMES;
 
+/** An image that does not collect garbage is killed when it has not answered a ping for this many intervals (`beat`). */
+export const SILENT_BEATS = 5;
+
 /** Returns TIMES for an image with HEAP_MB megabytes of heap. */
 export function timesFor(heapMb: number, times: Times = TIMES): Times {
   return { ...times, collecting: times.collecting + times.collectingPerGb * (heapMb / 1024) };
