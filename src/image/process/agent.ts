@@ -114,7 +114,8 @@ function nonHeapMb(): number {
  * because the longest file alone takes as long. */
 const WORKER_LIMIT = 8;
 
-/** Returns the command that compiles the agent into the cache. It uses all CPUs. */
+/** Returns the command that compiles the agent into the cache. It uses one process for
+ * each CPU, but at most WORKER_LIMIT. */
 export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCommand {
   const env = {
     ...agentFiles(options),

@@ -71,7 +71,7 @@ export class Child implements Peer {
   #exited = false;
   /** The party that has ended the process, or has begun to. Before that, and for a fault of the process: `itself`. */
   #endedBy: 'itself' | 'server' | 'user code' | 'signal from outside' = 'itself';
-  /** The agent's greeting, which lists the abilities that this SBCL lacks; undefined before the greeting. */
+  /** The greeting of the agent in the image. It lists the abilities that this SBCL lacks. Undefined before the greeting. */
   hello: Hello | undefined;
   /** The operations that were not answered when the process ended. */
   unanswered: readonly string[] = [];

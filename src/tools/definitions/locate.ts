@@ -189,8 +189,8 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  /** Returns an error message when a form with another name, such as a macro call, makes the definition; else
-   * undefined. */
+  /** Returns an error message when the definition comes from a form that defines another name than that of the query, as
+   * when (define-shape circle) defines MAKE-CIRCLE; else undefined. */
   #makerOf({ name, symbol }: DefinitionQuery, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };

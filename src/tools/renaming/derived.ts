@@ -26,8 +26,9 @@ export function derivedNames(facts: RenameFacts, to: string, forms: readonly For
   return derived;
 }
 
-/** Adds to `names` the functions that DEFSTRUCT defines for a structure, except those in WRITTEN. If the structure has
- * a slot FROM, adds the structure and its constructors to `takers`. */
+/** Adds to `names` the functions that DEFSTRUCT defines for a structure, each with its new name after FROM is renamed to
+ * TO. Leaves out the names in WRITTEN, because the definition names them itself. If the structure has a slot FROM, adds
+ * to `takers` the structure and the constructors that take the keyword :FROM. */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,
