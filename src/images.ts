@@ -33,7 +33,8 @@ export type Connections = Required<
 /** The parts that images are made of, besides a configuration. */
 export interface ImageParts {
   sandbox: Sandbox | undefined;
-  /** Names of parts of the agent that are left out. If undefined, the server decides this when an image starts. */
+  /** Names of the parts of the Lisp side (the agent) that are left out. If undefined, the server decides this when an
+   * image starts. */
   without: readonly string[] | undefined;
   /** Returns the reason why a file may not be read. */
   forbids: (real: string) => string | undefined;
@@ -49,7 +50,8 @@ export function chosenImage(
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   return new ChosenImage({
     // A command usually starts the server's own image. It can also lead to an image of somebody else, which the server
-    // notices only when it starts the command. For this case, `attached` and `findByAddress` get the functions of `dial`.
+    // notices only when it starts the command. For this case, `attached` and `findByAddress` get the functions of
+    // `dial`.
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
     root: config.root,
@@ -91,7 +93,7 @@ export function imageOptions(
     trees: config.roots,
     command: config.imageCommand,
     startFiles: () => startFiles(config),
-    // An SBCL that a command starts loads the init file of the user that it runs as.
+    // A command runs SBCL as some user, and SBCL loads this user's init file itself.
     ...(config.imageCommand === undefined && {
       libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     }),

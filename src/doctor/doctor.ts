@@ -92,7 +92,7 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
 }
 
 /** Returns a sentence about the cause of the failure of a step. To find the cause, starts images without some parts of
- * the agent. */
+ * the agent, the Lisp side of live-lisp. */
 async function causeOf({ name, lost }: StepResult, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost

@@ -55,8 +55,8 @@ function isThere(client: Client, context: InstallContext): boolean {
   );
 }
 
-/** Returns findings about live-lisp in the client NAMED: its entry in each scope, its plugin, and whether both start. For
- * a client without scopes, such as Emacs, says only that its configuration is not read. A finding that is not ok
+/** Returns findings about live-lisp in the client NAMED: its entry in each scope, its plugin, and whether both start.
+ * For a client without scopes, such as Emacs, says only that its configuration is not read. A finding that is not ok
  * contains advice for the user. LAUNCH is the command that install would write. */
 export async function clientFindings(
   named: ClientName,

@@ -216,8 +216,8 @@ function renamed(token: string, { to }: Renaming): string {
 }
 
 /** Returns true when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must be
- * one of the first two arguments, and the other one must name a package that has the symbol. Each of the two can be in a
- * call that returns the same name or its package, as in (intern (string :name) (find-package :package)). False in
+ * one of the first two arguments, and the other one must name a package that has the symbol. Each of the two can be in
+ * a call that returns the same name or its package, as in (intern (string :name) (find-package :package)). False in
  * definitions and their options, and when a package has the same name. */
 function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;

@@ -1,6 +1,6 @@
 // Implements the interface Image for an image that somebody else runs. The first call finds the image and connects to
-// its agent; so does the next call after the connection is lost. The server never starts, ends or rebuilds such an
-// image.
+// the agent in it, the Lisp side of live-lisp; so does the next call after the connection is lost. The server never
+// starts, ends or rebuilds such an image.
 
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';

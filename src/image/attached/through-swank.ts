@@ -1,5 +1,6 @@
-// Finds the image that a Swank or Slynk serves, and makes it load the agent if it has not done so. A new thread in the
-// image loads the agent and writes the outcome to a file. So the connection to Swank can be closed at once.
+// Finds the image that a Swank or Slynk serves, and makes it load the agent, the Lisp side of live-lisp, if it has not
+// done so. A new thread in the image loads the agent and writes the outcome to a file. So the connection to Swank can
+// be closed at once.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -75,8 +76,8 @@ export class ThroughSwank {
   }
 
   /** Makes the Lisp that Swank serves load the agent, if necessary, and resolves with the image. BEFORE is the image
-   * that was found earlier; undefined when there is none. If its process is still that Lisp but no longer accepts
-   * servers, its user has removed the agent. Then throws a SetupError. */
+   * that was found earlier; undefined when there is none. Throws a SetupError when the user has removed the agent: the
+   * process of BEFORE still runs this Lisp, but accepts no servers. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;

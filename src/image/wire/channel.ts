@@ -1,5 +1,6 @@
-// Sends requests over one connection to the agent in an image, and assigns the answers to them. Does not notice when the
-// connection is lost. The owner of the connection notices this and calls `close`, which answers all open requests.
+// Sends requests over one connection to the agent, the Lisp side of live-lisp in an image, and assigns the answers to
+// them. Does not notice when the connection is lost. The owner of the connection notices this and calls `close`, which
+// answers all open requests.
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';

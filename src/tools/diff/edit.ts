@@ -138,7 +138,8 @@ function editOf(
         `${file} exists and is not empty, so original must be the text to replace. Only a new file takes an empty original.`,
       );
     }
-    // A new file keeps the line ends that the caller gives. In an existing file, the new lines get those of the old text.
+    // A new file keeps the line ends that the caller gives. In an existing file, the new lines get those of the old
+    // text.
     return { before, after: { ...before, text: args.modified } };
   }
   if (present.size === undefined) {
