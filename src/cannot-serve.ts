@@ -10,7 +10,7 @@ const WAIT_MS = 10_000;
 /** JSON-RPC's code for an error of the server. No other code is more specific. */
 const SERVER_ERROR = -32000;
 
-/** First words of command lines with which the program does not serve a client. */
+/** Words that begin a command line of live-lisp after which it does not serve a client, such as `doctor`. */
 const OTHERS: readonly string[] = [...COMMANDS, '--help', '--version'].filter((word) => word !== 'serve');
 
 /** Returns true when WORD, the first word of the command line, is absent, a flag or one of COMMANDS. Any other word is

@@ -41,8 +41,9 @@ export interface UsableFolders {
   remarks: string[];
 }
 
-/** Returns CONFIG in which folders in TEMPORARY replace those folders of the user that cannot be written. Does not
- * replace an audit log or a cache that the user has named, nor a folder when no other can be created. */
+/** Returns a copy of CONFIG, with sentences about the folders that differ. In the copy, folders in TEMPORARY replace
+ * the user's folders that cannot be written. Keeps an audit log or a cache that the user has named. Also keeps a folder
+ * when no other can be created. */
 export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()): UsableFolders {
   const notices: string[] = [];
   const remarks: string[] = [];

@@ -33,7 +33,8 @@ export type Connections = Required<
 /** The parts that images are made of, besides a configuration. */
 export interface ImageParts {
   sandbox: Sandbox | undefined;
-  /** Names of parts of the agent that are left out. If undefined, the server decides this when an image starts. */
+  /** Names of the parts of the Lisp side (the agent) that are left out. If undefined, the server decides this when an
+   * image starts. */
   without: readonly string[] | undefined;
   /** Returns the reason why a file may not be read. */
   forbids: (real: string) => string | undefined;
@@ -48,6 +49,9 @@ export function chosenImage(
   const { times } = connections;
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   return new ChosenImage({
+    // A command usually starts the server's own image. It can also lead to an image of somebody else, which the server
+    // notices only when it starts the command. For this case, `attached` and `findByAddress` get the functions of
+    // `dial`.
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
     root: config.root,
@@ -62,7 +66,7 @@ export function chosenImage(
         ...connections,
       }),
     attached: {
-      line: attachLine(),
+      attachLine: attachLine(),
       trees: config.roots,
       // If the image runs on another machine, this machine cannot observe its process.
       isStopped: (pid) => dial === undefined && isStopped(pid),
@@ -89,7 +93,7 @@ export function imageOptions(
     trees: config.roots,
     command: config.imageCommand,
     startFiles: () => startFiles(config),
-    // An SBCL that a command starts loads the init file of the user that it runs as.
+    // A command runs SBCL as some user, and SBCL loads this user's init file itself.
     ...(config.imageCommand === undefined && {
       libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     }),
@@ -119,7 +123,8 @@ function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
 }
 
 /** Returns the functions that find an image of somebody else and connect to it. COMMAND is the command line by which a
- * connection is made, CWD the working directory of COMMAND. */
+ * connection is made, CWD the working directory of COMMAND. `find` runs COMMAND and stores the connection, which
+ * `connect` returns. So `find` must be called before `connect`. */
 export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
   let opened: CommandWire | undefined;
   const find = async (): Promise<Served> => {
@@ -132,10 +137,10 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
     );
   };
   const connect = (): AgentConnection => {
-    if (opened === undefined) throw new Error('The command was not started.');
+    if (opened === undefined) throw new Error('connect was called before find.');
     return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
   };
-  return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
+  return { find, options: { connect, attachLine: 'the one that live-lisp attach prints there' } };
 }
 
 /** Returns a function that finds the image that serves Swank at ADDRESS. FOLDER is the folder of the sockets on which
@@ -145,7 +150,13 @@ export function findThroughSwank(
   folder: string | undefined,
   times: Times = TIMES,
 ): () => Promise<Served> {
-  const [line, qualifiedLine] = [attachLine(), attachLine('cl:load')];
-  const connector = new ThroughSwank({ address, folder, line, qualifiedLine, whyUnsupported, times });
+  const connector = new ThroughSwank({
+    address,
+    folder,
+    attachLine: attachLine(),
+    qualifiedAttachLine: attachLine('cl:load'),
+    whyUnsupported,
+    times,
+  });
   return () => connector.find();
 }

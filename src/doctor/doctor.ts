@@ -92,7 +92,7 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
 }
 
 /** Returns a sentence about the cause of the failure of a step. To find the cause, starts images without some parts of
- * the agent. */
+ * the agent, the Lisp side of live-lisp. */
 async function causeOf({ name, lost }: StepResult, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost
@@ -103,6 +103,7 @@ async function causeOf({ name, lost }: StepResult, config: Config): Promise<stri
     const machine = lost ? ' The cause can be this machine: its memory, its limits, a damaged SBCL.' : '';
     return `The failure stays when the agent leaves out all parts that it can.${machine}`;
   }
+  // The image was started without any part, so its greeting names every part.
   const parts = plain.greeting?.without ?? [];
   const culprit = await findCulprit(parts, async (without) => helps(await tryImage(config, without)));
   return culprit.kind === 'core'

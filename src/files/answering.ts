@@ -28,6 +28,13 @@ const givenUp: string[] = [];
 /** All pending operations, including those that were given up. */
 const pending = new Set<Promise<unknown>>();
 
+const LOCAL_FOLDER_LIMIT = 20_000;
+/** Folders that are on local disks. */
+const localFolders = new Set<string>();
+
+/** True from shortly before the process exits. */
+let exiting = false;
+
 /** Advice for a person when a file system does not answer. */
 export const SILENCE_REMEDY =
   'Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again';
@@ -130,8 +137,6 @@ function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Prom
 const LAST_POLL_MS = 20;
 const LAST_POLL_LIMIT = (POLL_LIMIT * POLL_MS) / LAST_POLL_MS;
 
-let exiting = false;
-
 /** Waits until each pending operation on file systems that may not answer is done or given up. On a busy machine, an
  * operation takes some hundred milliseconds on a file system that answers. Resolves with true when some are still
  * pending. */
@@ -152,9 +157,6 @@ export async function beforeExit(): Promise<boolean> {
   });
   return pending.size > 0;
 }
-
-const LOCAL_FOLDER_LIMIT = 20_000;
-const localFolders = new Set<string>();
 
 /** Returns true when FILE is certainly on a local disk, which always answers soon. */
 export function isOnLocalDisk(file: string): boolean {
@@ -185,6 +187,7 @@ export async function findLocalFolders(files: Iterable<string>): Promise<void> {
 async function isOnBlockDevice(folder: string): Promise<boolean> {
   try {
     const { dev } = await withFileTimeout(folder, () => stat(folder));
+    // Bits 8 to 19 are the major device number. Linux gives 0 to a file system that is on no block device.
     return process.platform === 'linux' && ((dev >> 8) & 0xfff) !== 0;
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(folder) !== folder;

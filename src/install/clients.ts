@@ -45,8 +45,20 @@ export interface Client {
   removes?: (scope: Scope) => string[] | undefined;
 }
 
-export function clientNamed(named: ClientName): Client | undefined {
-  return CLIENTS.find(({ name }) => name === named);
+export function clientNamed(named: ClientName): Client {
+  const client = CLIENTS.find(({ name }) => name === named);
+  if (client === undefined) throw new Error(`CLIENTS lacks ${named}.`);
+  return client;
+}
+
+/** Returns the settings that install writes for CLIENT without --trust. */
+export function plainSettings(client: Client, context: InstallContext, scope: Scope): readonly Setting[] {
+  return client.settings({ ...context, trust: false }, scope);
+}
+
+/** Returns the settings that install writes for CLIENT with --trust. */
+export function trustingSettings(client: Client, context: InstallContext, scope: Scope): readonly Setting[] {
+  return client.settings({ ...context, trust: true }, scope);
 }
 
 /** Name of the entry of live-lisp in the configuration of a client. */

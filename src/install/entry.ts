@@ -1,4 +1,4 @@
-// Recognizes entries that install wrote, and computes the entry that install writes.
+// Recognizes entries that `live-lisp install` wrote, and computes the entry that it writes.
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';

@@ -5,7 +5,14 @@ import { dirname, join } from 'node:path';
 import { SetupError, UsageError } from '../errors.ts';
 import { diffHunks } from '../files/diff.ts';
 import { grantOf } from './asking.ts';
-import { type Client, clientNamed, ENTRY_NAME, type InstallContext } from './clients.ts';
+import {
+  type Client,
+  clientNamed,
+  ENTRY_NAME,
+  type InstallContext,
+  plainSettings,
+  trustingSettings,
+} from './clients.ts';
 import { type Applied, apply, withdraw } from './edit.ts';
 import { commandLine, insistsOnSandbox, sandboxFlags, trustedLaunch } from './entry.ts';
 import {
@@ -105,11 +112,11 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
 /** Returns the client NAMED. Throws a UsageError when the client has no configuration in SCOPE. */
 function clientFor(named: ClientName, scope: Scope): Client {
   const client = clientNamed(named);
-  if (client?.scopes.includes(scope) === true) return client;
+  if (client.scopes.includes(scope)) return client;
   throw new UsageError(
     named === 'emacs'
       ? 'Emacs is set up in its init file, which live-lisp does not edit: live-lisp install --client emacs prints what to put there.'
-      : `${client?.title} has no configuration for a project: use --scope user.`,
+      : `${client.title} has no configuration for a project: use --scope user.`,
   );
 }
 
@@ -121,8 +128,8 @@ async function readSettings(
 ): Promise<{ entry: CurrentSetting; settings: CurrentSetting[] }> {
   const { place: context, launch, scope } = request;
   const wanted = client.settings(context, scope);
-  const plain = client.settings({ ...context, trust: false }, scope);
-  const trusted = client.settings({ ...context, trust: true }, scope);
+  const plain = plainSettings(client, context, scope);
+  const trusted = trustingSettings(client, context, scope);
   const bounds = boundsOf(request);
   for (const { file } of wanted) checkLinks(file, bounds);
   const texts = wanted.map(({ file }) => readConfigFile(file));
@@ -186,7 +193,7 @@ async function keptPermission(
   { place: context, scope }: Request,
 ): Promise<string | undefined> {
   if (client.asks !== true || context.trust) return undefined;
-  const grant = await grantOf(client.settings({ ...context, trust: true }, scope));
+  const grant = await grantOf(trustingSettings(client, context, scope));
   if (grant === undefined) return undefined;
   const isSandboxed = insistsOnSandbox(commandLine(state.found));
   const where = isSandboxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';

@@ -19,7 +19,7 @@ export async function pluginOf(named: ClientName, context: InstallContext): Prom
     case 'claude':
       return enabledIn(claudeSettingsFiles(context), 'jsonc', 'enabledPlugins', (on) => on === true);
     case 'codex': {
-      const file = clientNamed('codex')?.settings(context, 'user')[0]?.file ?? '';
+      const file = clientNamed('codex').settings(context, 'user')[0]?.file ?? '';
       return enabledIn(
         [file],
         'toml',

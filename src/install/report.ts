@@ -7,7 +7,15 @@ import { isObject } from '../json.ts';
 import { isExecutable } from '../paths.ts';
 import { visibleLine } from '../visible.ts';
 import { asksAlways, grantOf, valueIn } from './asking.ts';
-import { CLIENTS, type Client, clientNamed, ENTRY_NAME, type InstallContext } from './clients.ts';
+import {
+  CLIENTS,
+  type Client,
+  clientNamed,
+  ENTRY_NAME,
+  type InstallContext,
+  plainSettings,
+  trustingSettings,
+} from './clients.ts';
 import { commandLine, insistsOnSandbox, trustedLaunch } from './entry.ts';
 import { greetingOf } from './handshake.ts';
 import type { ClientName, Scope } from './names.ts';
@@ -47,16 +55,17 @@ function isThere(client: Client, context: InstallContext): boolean {
   );
 }
 
-/** Returns findings about live-lisp in the client NAMED: its entry in each scope, its plugin, and whether both start. A
- * finding that is not ok contains advice for the user. LAUNCH is the command that install would write. */
+/** Returns findings about live-lisp in the client NAMED: its entry in each scope, its plugin, and whether both start.
+ * For a client without scopes, such as Emacs, says only that its configuration is not read. A finding that is not ok
+ * contains advice for the user. LAUNCH is the command that install would write. */
 export async function clientFindings(
   named: ClientName,
   context: InstallContext,
   launch: Launch,
 ): Promise<Finding[]> {
   const client = clientNamed(named);
-  if (client === undefined || client.scopes.length === 0) {
-    return [{ ok: true, text: `${client?.title}: its configuration is Lisp, which is not read` }];
+  if (client.scopes.length === 0) {
+    return [{ ok: true, text: `${client.title}: its configuration is Lisp, which is not read` }];
   }
   const program = findProgram(client.program, context);
   const runs = program === undefined ? 'its program is not on PATH' : `program ${program}`;
@@ -139,12 +148,13 @@ async function entryFindings(place: EntryPlace): Promise<StarterFindings> {
 async function trialFindings(place: EntryPlace, found: unknown, line: readonly string[]): Promise<Finding[]> {
   const { client, context } = place;
   const scope = scopeOf(place);
-  const trustProblem = TRUST[client.name];
-  const distrust = await trustProblem?.(context, scope);
-  const isTrusted = scope === 'user' || (trustProblem !== undefined && distrust === undefined);
-  const words = wordFindings(line);
-  const findings = distrust === undefined ? words : [...words, { ok: false, text: distrust }];
-  if (!words.every(({ ok }) => ok)) return findings;
+  // TRUST lacks the clients whose decision about a project cannot be read. Their project entries are not trusted here.
+  const whyUntrusted = TRUST[client.name];
+  const distrust = await whyUntrusted?.(context, scope);
+  const isTrusted = scope === 'user' || (whyUntrusted !== undefined && distrust === undefined);
+  const programs = programFindings(line);
+  const findings = distrust === undefined ? programs : [...programs, { ok: false, text: distrust }];
+  if (!programs.every(({ ok }) => ok)) return findings;
   const isStarted = isTrusted || isOwn(place, found);
   return [...findings, isStarted ? await greetingFinding(line, environmentOf(found), context) : UNTRIED];
 }
@@ -174,6 +184,8 @@ function isOwn(place: EntryPlace, found: unknown): boolean {
   });
 }
 
+/** Returns the environment variables that ENTRY sets. OpenCode's entries have them in `environment`, those of other
+ * clients in `env`. */
 function environmentOf(entry: unknown): NodeJS.ProcessEnv {
   const { env, environment = env } = isObject(entry) ? entry : {};
   const variables = Object.entries(isObject(environment) ? environment : {});
@@ -208,7 +220,9 @@ function pluginFindings({ name, title }: Client, context: InstallContext): Promi
   });
 }
 
-function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
+/** Returns findings about the program and the script in a command line: whether the program can be run, and whether the
+ * script exists. */
+function programFindings([node = '', script = '']: readonly string[]): Finding[] {
   const findings: Finding[] = [];
   if (!node.startsWith('/')) {
     findings.push({
@@ -229,7 +243,7 @@ async function approvalFinding(place: EntryPlace, boxed: boolean): Promise<Findi
   const { client, context } = place;
   const { title, name } = client;
   const scope = scopeOf(place);
-  const grant = await grantOf(client.settings({ ...context, trust: true }, scope));
+  const grant = await grantOf(trustingSettings(client, context, scope));
   if (grant !== undefined) {
     const { what, file } = grant;
     const text = boxed
@@ -237,7 +251,7 @@ async function approvalFinding(place: EntryPlace, boxed: boolean): Promise<Findi
       : `${title} runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take ${what} out of ${file}. To have it run in a sandbox only: live-lisp install --client ${name} --scope ${scope} --trust`;
     return { ok: true, text };
   }
-  const text = (await asksAlways(client.settings({ ...context, trust: false }, scope)))
+  const text = (await asksAlways(plainSettings(client, context, scope)))
     ? `${title} asks before each tool of live-lisp, also before those that only look. To be asked only before code runs: live-lisp install --client ${name}`
     : `${title} asks before code runs`;
   return { ok: true, text };

@@ -74,7 +74,7 @@ async function trustOfGemini(context: InstallContext): Promise<string | undefine
 }
 
 function fileOf(named: ClientName, context: InstallContext): string {
-  return clientNamed(named)?.settings(context, 'user')[0]?.file ?? '';
+  return clientNamed(named).settings(context, 'user')[0]?.file ?? '';
 }
 
 function dataIn(file: string, format: 'jsonc' | 'toml' = 'jsonc'): Promise<Data> {

@@ -18,6 +18,11 @@ export function withoutPackage(name: string): string {
   return name.slice(name.lastIndexOf(PACKAGE_MARKER) + 1);
 }
 
+/** Returns true when NAME, the name of a token, begins with a marker, as that of a keyword or an uninterned symbol. */
+export function isKeywordName(name: string): boolean {
+  return name.startsWith(PACKAGE_MARKER);
+}
+
 const PACKAGE = new RegExp(`^([^${PACKAGE_MARKER}]*)${PACKAGE_MARKER}{1,2}(?=[^])`);
 const PREFIXES = new Map([
   ['CL', ''],
@@ -189,8 +194,8 @@ export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   const normal = name.normalize('NFKC');
   const whole = normal.toUpperCase();
-  // Comparing whole names is faster than comparing characters. The results differ only for a sigma, whose
-  // lower case depends on its neighbours.
+  // It is faster to compare whole names than to compare each character. Only a sigma gives another result, because its
+  // lower case depends on the letters beside it.
   const same = whole.length === normal.length && whole.toLowerCase() === normal.toLowerCase();
   if (same && !whole.includes('\u03a3')) return whole;
   return normal.replace(RUN_OR_CHARACTER, (part) => {

@@ -30,7 +30,8 @@ export function hasParts(operator: string): boolean {
   return PARTS.has(operator);
 }
 
-/** Returns true when offset AT of FORM in SOURCE is in a form that the reader evaluates, after #. */
+/** Returns true when the offset AT in SOURCE is in a form with the prefix `#.`, which the reader evaluates. FORM is the
+ * top-level form around AT. */
 export function isReadTime(source: string, { start }: TopLevelDefinition, at: number): boolean {
   const top = readForm(source, start);
   if (!top?.text.includes('#.')) return false;

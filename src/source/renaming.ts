@@ -99,14 +99,20 @@ class Scanner {
   #name(part: Form, renaming: Renaming, context: Context): void {
     const { packages } = this.#task;
     const inDefinition = context.mayDefinePackage ? packages.inDefinition(part, renaming) : undefined;
-    if (inDefinition === 'other') return;
-    if (inDefinition === 'symbol') this.#replace(part, renaming, 'name');
-    else if (!isPlainName(part)) this.#symbol(part, renaming, context);
-    else if (namedWithPackage(part, renaming, packages)) this.#replace(part, renaming, 'name');
-    else if (inDefinition === 'deeper') this.#keep(part, 'package definition');
+    // The order matters. In an option of a package definition, a symbol or keyword is only a name: (:export old). In a
+    // list within an option, a call that names the package decides before 'deeper': #.(find-symbol "OLD" :package).
+    if (inDefinition === 'other') return; // (:use old)
+    if (inDefinition === 'symbol')
+      this.#replace(part, renaming, 'name'); // (:export old)
+    else if (!isPlainName(part))
+      this.#symbol(part, renaming, context); // (old 1)
+    else if (namedWithPackage(part, renaming, packages))
+      this.#replace(part, renaming, 'name'); // (intern "OLD" :package)
+    else if (inDefinition === 'deeper')
+      this.#keep(part, 'package definition'); // (:export #.(names :old))
     else if (part.text.startsWith(':') && this.#isTaken(part, renaming))
-      this.#replace(part, renaming, 'keyword');
-    else this.#keep(part, part.isString ? 'string' : 'keyword');
+      this.#replace(part, renaming, 'keyword'); // (f :old 1)
+    else this.#keep(part, part.isString ? 'string' : 'keyword'); // (print "OLD")
   }
 
   /** Returns true when the keyword PART is an argument of a function, class or structure that takes this keyword. */
@@ -160,7 +166,8 @@ class Scanner {
    * an edit. */
   #prose(start: number, end: number, kind: 'comment' | 'string'): void {
     for (const { from, to } of this.#task.renamings) {
-      // The edits from START to END are the last ones.
+      // The edits from START to END are the last ones: #string has added those in a string just before, and those in
+      // prose come from this loop.
       const before = this.#edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
       const covered = this.#edits.slice(before + 1).sort(byStart);
       for (const spoken of apartFrom(proseMentions(this.#text, from, start, end), covered)) {
@@ -194,7 +201,8 @@ function symbolEdit(part: Form, renaming: Renaming, keepsKeyword: boolean): Rena
   const { start, end, text: token } = part;
   const { from } = renaming;
   const edit: RenameEdit = { start, end, text: renamed(token, renaming), from, how: 'symbol' };
-  // In (&key old), OLD names keyword and variable. To keep the keyword for callers, write ((:old new)).
+  // In (&key old), OLD names keyword and variable. To keep the keyword for callers, (&key old) becomes
+  // (&key ((:old new))), and (&key (old 1)) becomes (&key ((:old new) 1)).
   if (!keepsKeyword || !namesKeyword(part)) return edit;
   const named = `(:${spelled(from, token)} ${edit.text})`;
   return { ...edit, text: part.parent?.first === part && isParameter(part.parent) ? named : `(${named})` };
@@ -208,18 +216,41 @@ function renamed(token: string, { to }: Renaming): string {
 }
 
 /** Returns true when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must be
- * one of the first two arguments, and the other one must name a package that has the symbol. False in definitions and
- * their options, and when a package has the same name. */
+ * one of the first two arguments, and the other one must name a package that has the symbol. Each of the two can be in
+ * a call that returns the same name or its package, as in (intern (string :name) (find-package :package)). False in
+ * definitions and their options, and when a package has the same name. */
 function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
-  const means = (other: Form) => {
-    const name = isPlainName(other) ? (other.designatedString ?? '') : '';
-    return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
-  };
-  const otherArg = otherArgument(part);
-  if (otherArg !== undefined && means(otherArg)) return true;
-  const outer = part.parent && isCall(part.parent) ? otherArgument(part.parent) : undefined;
-  return outer !== undefined && (means(outer) || (isCall(outer) && outer.elements.some(means)));
+  let argument = part;
+  while (argument.parent?.elements[1] === argument && isCallOf(RETURNING_NAME, argument.parent))
+    argument = argument.parent;
+  let other = otherArgument(argument);
+  while (other !== undefined && isCallOf(RETURNING_PACKAGE, other)) other = other.elements[1];
+  const name = other !== undefined && isPlainName(other) ? (other.designatedString ?? '') : '';
+  return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
+}
+
+/** Operators whose calls return the name that the first argument designates, as in (string :name). */
+const RETURNING_NAME: ReadonlySet<string> = new Set([
+  'STRING',
+  'STRING-CAPITALIZE',
+  'STRING-DOWNCASE',
+  'STRING-UPCASE',
+  'SYMBOL-NAME',
+]);
+
+/** Operators whose calls return the package that the first argument designates, or the name of this package. */
+const RETURNING_PACKAGE: ReadonlySet<string> = new Set([
+  ...RETURNING_NAME,
+  'FIND-PACKAGE',
+  'FIND-PACKAGE*', // of UIOP
+  'LOAD-TIME-VALUE',
+  'PACKAGE-NAME',
+]);
+
+/** Returns true when FORM is a call of one of OPERATORS, and not quoted. */
+function isCallOf(operators: ReadonlySet<string>, form: Form): boolean {
+  return isCall(form) && operators.has(form.first?.symbolName ?? '') && !form.prefixes.includes("'");
 }
 
 /** Returns the other one of the first two arguments of the call around PART. Returns undefined when PART is a later

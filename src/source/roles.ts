@@ -4,7 +4,7 @@
 import { definedSymbol, methodListIndex, STANDARD_DEFINERS } from './definition.ts';
 import { type Features, type Form, formsWithin, nameOf, symbolNameOf } from './form.ts';
 import { MAKERS } from './instances.ts';
-import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
+import { isKeywordName, withoutPackage } from './lexer.ts';
 import { mayContain } from './mentioning.ts';
 import { homeOfOption } from './packages.ts';
 import type { SourceText } from './text.ts';
@@ -193,8 +193,8 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   }
   if (isSpecializer(list, third)) return 'specializer';
   if (isAt(2, outer, 'DEFCLASS', 'DEFINE-CONDITION')) return 'superclass';
-  if (isKeyword(list.operator) && isAt(1, list, 'INCLUDE', 'METACLASS')) return 'superclass';
-  if (isKeyword(list.operator) && isAt(1, list, 'METHOD-COMBINATION')) return 'combination';
+  if (isKeywordName(list.operator) && isAt(1, list, 'INCLUDE', 'METACLASS')) return 'superclass';
+  if (isKeywordName(list.operator) && isAt(1, list, 'METHOD-COMBINATION')) return 'combination';
   // A qualifier stands between the name of a method and its lambda list.
   if (isFrom(2, list, 'DEFMETHOD') && list.index < methodListIndex(list.list.elements)) return 'combination';
   if (isAt(1, list, 'THE') || isAt(2, list, 'CHECK-TYPE')) return 'type';
@@ -202,10 +202,6 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   // In (case KEY ((NAME ...) ...)).
   if (outer?.index === 0 && isFrom(2, third, ...CASES)) return 'data';
   return declaredRole(list, outer, third);
-}
-
-function isKeyword(operator: string): boolean {
-  return operator.startsWith(PACKAGE_MARKER);
 }
 
 /** Returns true when one of WORDS precedes INNER in LIST, as in (:type INNER) or (of-type INNER). */
@@ -219,7 +215,7 @@ function isSpecializer(list: Step, method: Step | undefined): boolean {
   if (isFrom(0, method, 'DEFMETHOD')) return method.index === methodListIndex(method.list.elements);
   // METHOD can also be an option (:method ...) of a DEFGENERIC.
   return (
-    isKeyword(method.operator) &&
+    isKeywordName(method.operator) &&
     isFrom(0, method, 'METHOD') &&
     method.index === methodListIndex(method.list.elements, 1)
   );

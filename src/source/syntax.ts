@@ -3,7 +3,7 @@
 
 import { methodListIndex } from './definition.ts';
 import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
-import { PACKAGE_MARKER } from './lexer.ts';
+import { isKeywordName, PACKAGE_MARKER } from './lexer.ts';
 
 /** Maps each list that is not evaluated as a form to the evaluated forms in it. */
 type Parts = Map<Form, readonly Form[]>;
@@ -20,10 +20,8 @@ export function nonForms(elements: readonly Form[]): Parts {
   const name = nameOf(elements[0]);
   // A method in a DEFGENERIC has no name.
   if (name === `${PACKAGE_MARKER}METHOD`) return methodList(elements, 1);
-  return (
-    (name.startsWith(PACKAGE_MARKER) ? undefined : SYNTAX.get(symbolNameOf(elements[0])))?.(elements) ??
-    new Map()
-  );
+  const syntax = isKeywordName(name) ? undefined : SYNTAX.get(symbolNameOf(elements[0]));
+  return syntax?.(elements) ?? new Map();
 }
 
 /** Maps an operator to the function that finds the lists in its forms that are not evaluated. */
@@ -133,7 +131,8 @@ function methodList(elements: readonly Form[], first = 2): Parts {
 function structureOption(option: Form): Form[] {
   const [name, of, ...rest] = elementsOf(option);
   if (symbolNameOf(name) === 'INCLUDE') return rest.flatMap(afterFirst);
-  return symbolNameOf(name) === 'CONSTRUCTOR' ? defaultsIn(rest[0]) : of === undefined ? [] : [of];
+  if (symbolNameOf(name) === 'CONSTRUCTOR') return defaultsIn(rest[0]);
+  return of === undefined ? [] : [of];
 }
 
 /** Words of LOOP before a pattern of variables or a type, so that a list after them is not evaluated. */
@@ -183,7 +182,7 @@ export function placesIn(elements: readonly Form[]): readonly Form[] {
   const places = elements.slice(1).filter((_, index, args) => isSet(index, args.length));
   for (const place of places) {
     const [operator, ...parts] = elementsOf(place);
-    const isSetWithin = SET_WITHIN.get(nameOf(operator));
+    const isSetWithin = SET_WITHIN.get(symbolNameOf(operator));
     if (isSetWithin) places.push(...parts.filter((_, index) => isSetWithin(index, parts.length)));
   }
   return places;

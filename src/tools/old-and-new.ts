@@ -128,7 +128,8 @@ async function both<Value>(one: Promise<Value>, other: Promise<Value>): Promise<
   return [await one, await other];
 }
 
-/** Performs the loads STEPS and then CALL in the image of FRESH, and returns the outcome. */
+/** Performs the loads STEPS in the fresh image of FRESH, and then the tool call CALL. Makes no call when a load failed.
+ * Returns the outcome of both. */
 async function performed(
   call: FreshCall,
   fresh: ToolDependencies,

@@ -91,7 +91,7 @@ export interface ReadElsewhere {
   ): Promise<{ written: number; octets?: Uint8Array } | undefined>;
 }
 
-/** Gets from the image the texts that it has loaded from files that have changed since then. */
+/** Gets the loaded texts of files from the image. Gets only those of files that have changed since they were loaded. */
 export type ReadLoaded = (
   versions: Operations['loaded-texts']['args']['versions'],
 ) => Promise<readonly LoadedText[]>;

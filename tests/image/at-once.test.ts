@@ -158,7 +158,7 @@ function furtherServer({
   const name = `sbcl-${pid}`;
   const image = new AttachedImage({
     find: async () => described(place.path, name, { pid }),
-    line: '',
+    attachLine: '',
     limitMs: 60_000,
     isStopped,
     ...(connect && { connect }),

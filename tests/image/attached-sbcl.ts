@@ -102,7 +102,7 @@ export async function attachedCaller(folder: string): Promise<Caller> {
   const serving = temporaryFolder();
   const { sbcl, socket } = await startSbcl(serving.path, { cwd: folder, silent: true });
   const served = described(serving.path, `sbcl-${sbcl.pid}`, { socket });
-  const image = new AttachedImage({ find: async () => served, line: '', limitMs: 60_000 });
+  const image = new AttachedImage({ find: async () => served, attachLine: '', limitMs: 60_000 });
   return {
     ...toolCaller(image, folder),
     close: async () => {

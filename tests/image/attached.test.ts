@@ -61,7 +61,7 @@ const served = (): Served => ({
   started: 1_795_000_000,
   lisp: 'SBCL 2.2.9',
 });
-const options = () => ({ find: async () => served(), line: '(load "attach.lisp")', limitMs: 60_000 });
+const options = () => ({ find: async () => served(), attachLine: '(load "attach.lisp")', limitMs: 60_000 });
 
 imageContract(async (connections) => new AttachedImage({ ...options(), ...connections }));
 

@@ -24,7 +24,7 @@ afterAll(() => {
 
 function attach(): AttachedImage {
   const find = async () => described(folder.path, 'sbcl-1', { socket });
-  return new AttachedImage({ find, line: '(load "attach.lisp")', limitMs: 60_000 });
+  return new AttachedImage({ find, attachLine: '(load "attach.lisp")', limitMs: 60_000 });
 }
 
 /** Returns what evaluates forms in IMAGE, and resolves with the value of the last one as text. */

@@ -34,7 +34,7 @@ function server(series?: Series) {
   const found = async () => described(folder.path, 'sbcl-1', { socket });
   // A status that comes late on a busy machine says that the image does not react.
   const times = { ...TIMES, status: 60_000 };
-  const options = { find: found, line: '(load "attach.lisp")', limitMs: 60_000, times, series };
+  const options = { find: found, attachLine: '(load "attach.lisp")', limitMs: 60_000, times, series };
   const image = new AttachedImage(options);
   images.push(image);
   return { image, ...toolCaller(image, folder.path) };

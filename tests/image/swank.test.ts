@@ -52,7 +52,7 @@ describe('Swank', () => {
   imageContract(async (connections) => {
     const { address } = await start();
     const find = findThroughSwank(address, place.path);
-    return new AttachedImage({ find, line: LINE, limitMs: 60_000, ...connections });
+    return new AttachedImage({ find, attachLine: LINE, limitMs: 60_000, ...connections });
   });
 });
 
@@ -62,7 +62,7 @@ if (SLYNK !== undefined) {
     imageContract(async (connections) => {
       const { address } = await start({ kind: 'slynk', loading: loadSlynk(SLYNK) });
       const find = findThroughSwank(address, place.path);
-      return new AttachedImage({ find, line: LINE, limitMs: 60_000, ...connections });
+      return new AttachedImage({ find, attachLine: LINE, limitMs: 60_000, ...connections });
     });
   });
 }

@@ -46,7 +46,7 @@ function server(trees: string[] = [], greeting: number = TIMES.greeting): Attach
   const times = { ...TIMES, greeting, frozenElsewhere: 2000 };
   const image = new AttachedImage({
     find: async () => served,
-    line: LINE,
+    attachLine: LINE,
     limitMs: 60_000,
     times,
     trees,

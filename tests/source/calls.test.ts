@@ -133,6 +133,7 @@ test.each([
   '(remf (start 1) :a)',
   '(setf a 1 (getf (start 1) :a) 2)',
   '(setf (values a (start 1)) (end))',
+  '(my:setf (my:values a (start 1)) (end))',
   '(incf (the fixnum (start 1)))',
   '(setf (ldb (byte 8 0) (mask-field (byte 1 1) (start 1))) 1)',
 ])('S3.8 what sets a place calls its function: %s', (source) => {

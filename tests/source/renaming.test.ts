@@ -125,6 +125,26 @@ test.each<[string, string, string, How?]>([
     "(intern (string '#:twist) (find-package :app)) ((:file :app) (:file :frob)) (intern (string :frob) :other)",
   ],
   [
+    'names beside a call that returns a package',
+    '(intern "FROB" (find-package :app)) (symbol-call (find-package \'#:app) :frob 1) (find-symbol "FROB" (find-package "OTHER"))',
+    '(intern "TWIST" (find-package :app)) (symbol-call (find-package \'#:app) :twist 1) (find-symbol "FROB" (find-package "OTHER"))',
+  ],
+  [
+    'names beside calls in calls that return a package',
+    '(intern (string-upcase (symbol-name :frob)) (load-time-value (find-package (string :app)))) `(intern "FROB" ,(find-package :app))',
+    '(intern (string-upcase (symbol-name :twist)) (load-time-value (find-package (string :app)))) `(intern "TWIST" ,(find-package :app))',
+  ],
+  [
+    'names in a call that has a package of its own',
+    '(funcall (intern "FROB" *package*) :app) (funcall (intern "FROB") :app) (import (intern "FROB" :other) :app)',
+    '(funcall (intern "FROB" *package*) :app) (funcall (intern "FROB") :app) (import (intern "FROB" :other) :app)',
+  ],
+  [
+    'names beside a call that has a package only among its arguments',
+    "(make-app :frob (load-system :app)) (f '(string :frob) :app) (f :frob '(find-package :app))",
+    "(make-app :frob (load-system :app)) (f '(string :frob) :app) (f :frob '(find-package :app))",
+  ],
+  [
     'names of options beside a package',
     '(defsystem :app :frob "app" :perform (f (o) (symbol-call :app :frob))) (run :package :app :frob 1)',
     '(defsystem :app :frob "app" :perform (f (o) (symbol-call :app :twist))) (run :package :app :frob 1)',

@@ -1,6 +1,6 @@
 // Implements the interface Image for an image that somebody else runs. The first call finds the image and connects to
-// its agent; so does the next call after the connection is lost. The server never starts, ends or rebuilds such an
-// image.
+// the agent in it, the Lisp side of live-lisp; so does the next call after the connection is lost. The server never
+// starts, ends or rebuilds such an image.
 
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,8 +22,8 @@ export interface AttachedOptions {
   find: () => Promise<Served>;
   /** Opens a connection to the image; absent for a connection to its socket. */
   connect?: (served: Served) => AgentConnection;
-  /** The form that makes an image accept servers, for error messages. */
-  line: string;
+  /** The form that a user enters in the REPL of an image to make it accept servers; for error messages. */
+  attachLine: string;
   /** Maximum number of milliseconds that a call may take. */
   limitMs: number;
   /** The series from which the objects of this image get their numbers; absent when the server has only this image. */
@@ -237,7 +237,7 @@ export class AttachedImage implements Image {
   }
 
   #unreachableText(served: Served, why: string): string {
-    return `The image ${servedName(served)} cannot be reached: ${why}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#options.line}`;
+    return `The image ${servedName(served)} cannot be reached: ${why}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#options.attachLine}`;
   }
 
   #lost(how: string): void {

@@ -28,15 +28,15 @@ export function swankName({ kind, host, port }: SwankAddress): string {
 export class SwankTexts {
   readonly #address: SwankAddress;
   readonly #folder: string | undefined;
-  readonly #line: string;
+  readonly #attachLine: string;
   readonly #times: Times;
 
-  /** FOLDER is the folder of the sockets on which images accept servers. LINE is the form that makes an image accept
-   * servers. */
-  constructor(address: SwankAddress, folder: string | undefined, line: string, times: Times) {
+  /** FOLDER is the folder of the sockets on which images accept servers. ATTACH_LINE is the form that makes an image
+   * accept servers. */
+  constructor(address: SwankAddress, folder: string | undefined, attachLine: string, times: Times) {
     this.#address = address;
     this.#folder = folder;
-    this.#line = line;
+    this.#attachLine = attachLine;
     this.#times = times;
   }
 
@@ -77,11 +77,11 @@ export class SwankTexts {
   }
 
   failedText(lisp: Lisp, why: string): string {
-    return `${this.lispName(lisp)} could not load live-lisp: ${shown(why).replace(/\.$/, '')}. Ask the user to mend that, then call again. In its REPL this line does the same: ${this.#line}`;
+    return `${this.lispName(lisp)} could not load live-lisp: ${shown(why).replace(/\.$/, '')}. Ask the user to mend that, then call again. In its REPL this line does the same: ${this.#attachLine}`;
   }
 
   slowText(lisp: Lisp): string {
-    return `${this.lispName(lisp)} has not loaded live-lisp in ${this.#times.compile / 1000} s. Ask the user what it does, and to give this line in its REPL, then call again: ${this.#line}`;
+    return `${this.lispName(lisp)} has not loaded live-lisp in ${this.#times.compile / 1000} s. Ask the user what it does, and to give this line in its REPL, then call again: ${this.#attachLine}`;
   }
 
   notHereText(lisp: Lisp): string {
@@ -89,7 +89,7 @@ export class SwankTexts {
   }
 
   stoppedText(image: Served): string {
-    return `The image ${servedName(image)}, in which this session worked, serves no more: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to give this line in its REPL, then call again: ${this.#line}`;
+    return `The image ${servedName(image)}, in which this session worked, serves no more: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to give this line in its REPL, then call again: ${this.#attachLine}`;
   }
 }
 

@@ -1,5 +1,6 @@
-// Finds the image that a Swank or Slynk serves, and makes it load the agent if it has not done so. A new thread in the
-// image loads the agent and writes the outcome to a file. So the connection to Swank can be closed at once.
+// Finds the image that a Swank or Slynk serves, and makes it load the agent, the Lisp side of live-lisp, if it has not
+// done so. A new thread in the image loads the agent and writes the outcome to a file. So the connection to Swank can
+// be closed at once.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,9 +21,9 @@ interface ThroughSwankOptions {
   /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
   folder: string | undefined;
   /** The form that makes an image accept servers, for error messages. */
-  line: string;
+  attachLine: string;
   /** The same form, with package prefixes, so that it can be read in any package. */
-  qualifiedLine: string;
+  qualifiedAttachLine: string;
   /** Returns the reason why live-lisp does not support an SBCL that has `facts`, followed by the text `remedy`. Returns
    * undefined when it is supported. */
   whyUnsupported: (
@@ -55,7 +56,7 @@ export class ThroughSwank {
   constructor(options: ThroughSwankOptions) {
     this.#options = options;
     this.#times = options.times ?? TIMES;
-    this.#texts = new SwankTexts(options.address, options.folder, options.line, this.#times);
+    this.#texts = new SwankTexts(options.address, options.folder, options.attachLine, this.#times);
   }
 
   /** Resolves with the image that Swank serves, when it accepts servers. Throws a SetupError when it cannot accept
@@ -75,8 +76,8 @@ export class ThroughSwank {
   }
 
   /** Makes the Lisp that Swank serves load the agent, if necessary, and resolves with the image. BEFORE is the image
-   * that was found earlier; undefined when there is none. If its process is still that Lisp but no longer accepts
-   * servers, its user has removed the agent. Then throws a SetupError. */
+   * that was found earlier; undefined when there is none. Throws a SetupError when the user has removed the agent: the
+   * process of BEFORE still runs this Lisp, but accepts no servers. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
@@ -98,7 +99,7 @@ export class ThroughSwank {
     before: Served | undefined,
     isRetry = false,
   ): Promise<{ lisp: Lisp; served?: Served | undefined; loads: boolean }> {
-    const { address, qualifiedLine } = this.#options;
+    const { address, qualifiedAttachLine } = this.#options;
     const sign = join(folder, 'sign');
     writeFileSync(sign, '');
     const secret = secretOf(address);
@@ -119,7 +120,7 @@ export class ThroughSwank {
           const served = await this.#servedBy(lisp.pid);
           if (served !== undefined) return { lisp, served, loads: false };
           if (lisp.pid === before?.pid) throw new SetupError(this.#texts.stoppedText(before));
-          const loads = await evaluate(plainForm(loadForm(qualifiedLine, join(folder, 'output'))));
+          const loads = await evaluate(plainForm(loadForm(qualifiedAttachLine, join(folder, 'output'))));
           return { lisp, loads: loads === 't' };
         },
       );

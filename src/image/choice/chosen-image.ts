@@ -56,7 +56,7 @@ export class ChosenImage implements Image, RestartableImage {
 
   constructor(options: ChoiceOptions) {
     this.#options = options;
-    this.#finder = new ImageFinder(options, options.attached.line);
+    this.#finder = new ImageFinder(options, options.attached.attachLine);
     const find = () => this.#finder.find(this.#attached.used);
     this.#attached = new AttachedImage({ ...options.attached, find });
     this.#choice = {
@@ -120,7 +120,7 @@ export class ChosenImage implements Image, RestartableImage {
     }
     this.#choice = { image: 'attached', isFinal: false };
     if (this.#own === undefined) return;
-    // No call has used the own image yet. The tools that its start file registered end with it.
+    // No call has used the server's own image yet. Closing it also ends the tools that its start file registered.
     this.#closeOwn();
     this.#options.attached.tools?.clear();
   }
@@ -242,7 +242,7 @@ export class ChosenImage implements Image, RestartableImage {
 
   get restartRefusal(): string | undefined {
     if (!this.isAttached) return undefined;
-    return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${this.#options.attached.line}`;
+    return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${this.#options.attached.attachLine}`;
   }
 
   async restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {

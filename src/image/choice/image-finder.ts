@@ -20,11 +20,11 @@ export interface FinderOptions {
 export class ImageFinder {
   readonly #options: FinderOptions;
   /** The form that makes an image accept servers, for error messages. */
-  readonly #line: string;
+  readonly #attachLine: string;
 
-  constructor(options: FinderOptions, line: string) {
+  constructor(options: FinderOptions, attachLine: string) {
     this.#options = options;
-    this.#line = line;
+    this.#attachLine = attachLine;
   }
 
   /** True when --image selects an image of somebody else. */
@@ -68,7 +68,7 @@ export class ImageFinder {
         `No image with the name ${choice} serves, so nothing was run.`,
         refusal ?? which,
         'Without the flag --image, the server takes the image that serves this workspace, whatever its name.',
-        `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#line}`,
+        `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#attachLine}`,
       ].join(' '),
     );
   }
@@ -85,7 +85,7 @@ export class ImageFinder {
       `${head}, so nothing was run.`,
       ...(refusal === undefined ? [] : [refusal]),
       'This session does not go on in an image of its own, which would lack what that image had. Only a server that is started with --image own has one.',
-      `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#line}`,
+      `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#attachLine}`,
     ].join(' ');
   }
 }

@@ -1,4 +1,5 @@
-// Builds the command lines that start SBCL with the agent. Computes the path of the compiled agent in the cache.
+// Builds the command lines that start SBCL with the agent, the Lisp side of live-lisp. Computes the path of the
+// compiled agent in the cache.
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -21,8 +22,8 @@ export interface AgentOptions {
   /** The folder in which ASDF writes all fasls. By default, the folder that the user has configured; in the sandbox, a
    * folder of the sandbox. */
   fasls?: string | undefined;
-  /** Names of internals of SBCL that the agent must not use, and of abilities, which are features of the agent that
-   * need internals. The macros define-internal and define-ability in the Lisp sources define these names. */
+  /** Names of internals of SBCL that the agent must not use, and of abilities. An ability is a feature of the agent
+   * that needs internals. The macros define-internal and define-ability in the Lisp sources define these names. */
   without?: readonly string[] | undefined;
 }
 
@@ -114,7 +115,8 @@ function nonHeapMb(): number {
  * because the longest file alone takes as long. */
 const WORKER_LIMIT = 8;
 
-/** Returns the command that compiles the agent into the cache. It uses all CPUs. */
+/** Returns the command that compiles the agent into the cache. It uses one process for each CPU, but at most
+ * WORKER_LIMIT. */
 export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCommand {
   const env = {
     ...agentFiles(options),

@@ -1,5 +1,5 @@
-// Runs the process of an image: starts it, waits for the agent's greeting, and reports its end. The process is SBCL,
-// the sandbox around SBCL, or a command that starts SBCL elsewhere.
+// Runs the process of an image: starts it, waits for the greeting of the agent, the Lisp side of live-lisp, and reports
+// the end of the process. The process is SBCL, the sandbox around SBCL, or a command that starts SBCL elsewhere.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -56,8 +56,8 @@ export class Child implements Peer {
   readonly #mark = randomUUID();
   /** Undefined for an image elsewhere, because it cannot share memory with the server. */
   readonly #startedRequests: StartedRequests | undefined;
-  /** Makes the stdin and stdout of the command a connection to the agent. Undefined when the image is not started by a
-   * command. */
+  /** Makes the stdin and stdout of the command a connection to the Lisp side. Undefined when the image is not started
+   * by a command. */
   readonly #bootstrap: Bootstrap | undefined;
   #memoryReadable = false;
   /** The process id of SBCL; undefined for an image elsewhere. In the sandbox, it is the id of the sandbox's process
@@ -71,7 +71,8 @@ export class Child implements Peer {
   #exited = false;
   /** The party that has ended the process, or has begun to. Before that, and for a fault of the process: `itself`. */
   #endedBy: 'itself' | 'server' | 'user code' | 'signal from outside' = 'itself';
-  /** The agent's greeting, which lists the abilities that this SBCL lacks; undefined before the greeting. */
+  /** The greeting of the Lisp side (the agent). It lists the abilities that this SBCL lacks. Undefined before the
+   * greeting. */
   hello: Hello | undefined;
   /** The operations that were not answered when the process ended. */
   unanswered: readonly string[] = [];

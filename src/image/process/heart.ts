@@ -1,6 +1,6 @@
 // Pings an image while calls wait for answers, and kills it when it is frozen.
 
-import { TIMES, type Times } from '../wire/times.ts';
+import { SILENT_BEATS, TIMES, type Times } from '../wire/times.ts';
 
 interface HeartbeatTarget {
   busy(): boolean;
@@ -18,9 +18,6 @@ interface HeartbeatTarget {
 export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
-
-/** An image that does not collect garbage is killed when it has not answered a ping for this many intervals. */
-const SILENT_BEATS = 5;
 
 /** Pings TARGET every BEAT_MS milliseconds while calls wait. Returns a function that stops this. Kills TARGET when it
  * has not answered a ping for SILENT_BEATS intervals without a garbage collection, or for FROZEN_MS milliseconds.

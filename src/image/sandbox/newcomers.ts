@@ -1,5 +1,6 @@
-// Watches a workspace for new files that programs outside the sandbox obey, such as settings. Placeholders, which are
-// empty folders, cannot take the names of such files, because they would disturb the programs.
+// Watches a workspace for new files that programs outside the sandbox obey, such as settings. placeholders.ts prevents
+// other new files: it creates an empty folder with the name of the file. That is not possible for the files here,
+// because a folder with such a name would disturb the programs.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';

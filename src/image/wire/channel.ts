@@ -1,5 +1,6 @@
-// Sends requests over one connection to an agent, and assigns the answers to them. When the connection is lost, answers
-// all open requests itself.
+// Sends requests over one connection to the agent, the Lisp side of live-lisp in an image, and assigns the answers to
+// them. Does not notice when the connection is lost. The owner of the connection notices this and calls `close`, which
+// answers all open requests.
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
@@ -78,6 +79,7 @@ export class Channel {
     this.#upcalls = upcalls;
     this.#codeCalls = new CodeCalls(peer, upcalls, () => stream.writableLength);
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
+    // An error without a listener would end the server. The owner notices the loss and calls `close`.
     stream.on('error', () => {});
   }
 
@@ -98,6 +100,9 @@ export class Channel {
     return [...this.#pending.values()].map(({ name }) => name);
   }
 
+  /** Requests the operation NAME with ARGS (see Peer). Returns the id of the request and a promise of the answer. After
+   * `close`, sends nothing; the answer is then that the image was lost before the request began to run. If FOLLOW is
+   * true, the job of the request waits for `take-written` at its end, so that no output is lost. */
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
@@ -118,6 +123,7 @@ export class Channel {
     return { id, answer };
   }
 
+  /** Requests the operation NAME with ARGS, and ignores the answer. After `close`, sends nothing. */
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
     const frame = requestFrame(this.#nextId++, name, this.#paths?.request(name, args) ?? args);
     if (this.#closeReason === undefined) this.#stream.write(frame);

@@ -28,7 +28,7 @@ export const TIMES = {
   greeting: 10_000,
   /** The time in which an image that the server starts must send its greeting. */
   start: 60_000,
-  /** The time in which an SBCL must compile the agent when it does this for the first time. It is long, because the
+  /** The time in which an SBCL must compile the Lisp side (the agent) for the first time. It is long, because the
    * machine can be busy or far away, and a compilation that is ended must begin again from the start. */
   compile: 300_000,
   /** The time without a reaction, while calls wait, after which an image elsewhere is killed. It is long, because the
@@ -76,6 +76,10 @@ export const TIMES = {
   soon: 10_000,
 };
 export type Times = typeof TIMES;
+
+/** An image that does not collect garbage is killed when it has not answered a ping for this many intervals
+ * (`beat`). */
+export const SILENT_BEATS = 5;
 
 /** Returns TIMES for an image with HEAP_MB megabytes of heap. */
 export function timesFor(heapMb: number, times: Times = TIMES): Times {

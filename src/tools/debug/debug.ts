@@ -56,6 +56,7 @@ const DEBUG = {
     { name: 'unwatch', type: 'boolean' },
     TIMEOUT,
   ],
+  // The image has its own time limit for all code that runs in it.
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
   categories: ['execution'],
@@ -120,7 +121,7 @@ async function performAction(
       return retry(held);
     case 'end':
       return endCall(held);
-    default:
+    case undefined:
       return showHeld(held);
   }
 }
@@ -145,7 +146,8 @@ function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   if ((isGiven('type') || isGiven('hold')) && args.watch === undefined) {
     throw new CallError('type and hold are options of watch, so nothing was done. Give watch too.');
   }
-  if (args.error === undefined && (action ?? args.fix ?? args.frame) !== undefined) {
+  const needsError = action !== undefined || args.fix !== undefined || args.frame !== undefined;
+  if (args.error === undefined && needsError) {
     throw new CallError('Give error: the number of a held error. debug without arguments lists them.');
   }
   return action;

@@ -103,7 +103,8 @@ async function agreementSections(
   return sections;
 }
 
-/** Returns AGREEMENT, which the load of the file PATH reported, without differences that later loads removed. */
+/** AGREEMENT contains the differences between the image and the files, as the load of the file PATH reported them.
+ * Returns it without the differences that later loads removed. */
 async function agreementNow(
   image: Image,
   path: string,

@@ -105,8 +105,8 @@ export class Locator {
     );
   }
 
-  /** Returns as `paths` the files of the workspace that may contain the definition: those that the image names or, if
-   * it names none, those that a search finds. `outside` is a file outside the workspace that has the definition. */
+  /** Returns as `paths` the files of the workspace that may contain the definition. They come from the image or, if it
+   * names none, from a search. `outside` is a file outside the workspace that has the definition. */
   async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -189,8 +189,8 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  /** Returns an error message when a form with another name, such as a macro call, makes the definition; else
-   * undefined. */
+  /** Returns an error message when the definition comes from a form that defines another name than that of the query,
+   * as when (define-shape circle) defines MAKE-CIRCLE; else undefined. */
   #makerOf({ name, symbol }: DefinitionQuery, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
@@ -327,8 +327,8 @@ function severalText(name: string, found: readonly Located[]): string {
   return `${name} fits ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
-/** Returns a sentence that asks for the beginning of the form, the package, the path or the line: the first that
- * distinguishes FOUND. */
+/** Returns a sentence that asks for the beginning of the form, the package, the path or the line. It asks for the first
+ * of these four that is different in each of FOUND. */
 function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';

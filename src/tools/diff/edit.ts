@@ -58,6 +58,7 @@ export function proposeFileEditTool(workspace: Workspace) {
       const change = size === undefined ? newFileDiff(name, after) : fileDiffOf(name, before, after);
       const reason = reasonLines(args);
       const text = [...reason, ...change.text];
+      // `lines` are for little space, so the diff comes first there, and the reason may be cut off.
       return { ...change, text, lines: [...change.lines, ...reason], place: name, fingerprint };
     },
     handler: async (args, { fingerprint, signal, changedByHuman }) => {
@@ -137,6 +138,8 @@ function editOf(
         `${file} exists and is not empty, so original must be the text to replace. Only a new file takes an empty original.`,
       );
     }
+    // A new file keeps the line ends that the caller gives. In an existing file, the new lines get those of the old
+    // text.
     return { before, after: { ...before, text: args.modified } };
   }
   if (present.size === undefined) {

@@ -2,6 +2,7 @@
 
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
 import type { AgentJob, OthersJob } from '../../image/wire/operations.ts';
+import { SILENT_BEATS, TIMES } from '../../image/wire/times.ts';
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { cutText, joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
@@ -10,6 +11,12 @@ import { lackingLine } from '../lacking-text.ts';
 import { plainText } from '../notice-text.ts';
 import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
+
+/** Number of seconds within which a stopped image gets SIGCONT. It gets the signal at each beat while calls wait. */
+const CONTINUED_S = (2 * TIMES.beat) / 1000;
+/** Number of seconds after which an image that stands still is replaced. The ping comes up to one beat after the
+ * standstill began. */
+const STANDSTILL_S = ((SILENT_BEATS + 1) * TIMES.beat) / 1000;
 
 /** The data from which the answer of image_status is made. */
 export interface StatusFacts {
@@ -69,12 +76,12 @@ function headline(status: ImageStatus): string {
       return `The Lisp image is busy: ${countsText(status.jobs)}.`;
     case 'not reacting':
       if (outside?.stopped)
-        return `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. live-lisp lets it go on within 2 s.`;
+        return `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. live-lisp lets it go on within ${CONTINUED_S} s.`;
       if (elsewhere && frozenMs !== undefined)
         return `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. When it does not react for ${secondsText(frozenMs)}, it is replaced.`;
       return outside?.starved
         ? `The Lisp image does not react, for ${secondsText(silentMs)} now: other processes have the CPU.`
-        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
+        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for ${STANDSTILL_S} s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
   }
 }
 
@@ -165,7 +172,9 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns CONFINEMENT, a sentence. If an earlier answer had it, returns only its beginning. */
+/** Returns CONFINEMENT, a sentence. If an earlier answer had it, returns only its beginning, up to the first comma or
+ * colon outside parentheses: of `Code in the image is in a sandbox: it may write ...`, returns
+ * `Code in the image is in a sandbox.`. */
 function confinementLine(confinement: string, earlierAnswers: EarlierAnswers | undefined): string {
   return earlierAnswers?.repeats('confinement', confinement)
     ? confinement.replace(/^((?:\([^)]*\)|[^,:])*)[,:].*/s, '$1.')

@@ -13,7 +13,7 @@ export interface DerivedNames {
 }
 
 /** Returns the names that are derived from the symbol of FACTS, which is renamed to TO. FORMS are the top-level forms
- * that define the symbol. A name that is written in one of these forms is explicit, so it is not derived. */
+ * that define the symbol. A name in the text of these forms is explicit, so it is not derived. */
 export function derivedNames(facts: RenameFacts, to: string, forms: readonly Form[]): DerivedNames {
   const from = unqualifiedName(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
@@ -26,8 +26,9 @@ export function derivedNames(facts: RenameFacts, to: string, forms: readonly For
   return derived;
 }
 
-/** Adds to `names` the functions that DEFSTRUCT defines for a structure, except those in WRITTEN. If the structure has
- * a slot FROM, adds the structure and its constructors to `takers`. */
+/** Adds to `names` the functions that DEFSTRUCT defines for a structure, each with its new name after FROM is renamed
+ * to TO. Leaves out the names in WRITTEN, because the definition names them itself. If the structure has a slot FROM,
+ * adds to `takers` the structure and the constructors that take the keyword :FROM. */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,
