@@ -121,7 +121,7 @@ output of a later call to this stream belongs to the later call."
 
 (defun keep (capture string start end)
   "Append the characters of STRING from index START to END to the DESTINATION of CAPTURE. While
-the destination is followed and its head is full, wait."
+the destination is followed and has no room for more characters, wait."
   (loop for into = (destination capture)
         for to = (if (eq into capture)
                      (keep-part capture string start end)
@@ -135,7 +135,7 @@ the destination is followed and its head is full, wait."
 
 (defun follow (capture)
   "Mark CAPTURE, which must be empty, as followed: the server takes its output in parts, and a
-thread that writes waits while the head is full."
+thread that writes waits while CAPTURE contains *FOLLOWED-LIMIT* characters."
   (setf (capture-head-limit capture) *followed-limit*
         (capture-followed capture) t))
 

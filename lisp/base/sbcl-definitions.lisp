@@ -222,7 +222,8 @@ LIST."
   "Return the options of COMBINATION, a method combination."
   ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 (define-internal-name +combination-options+
-  "The name of the function that returns the options of a method combination."
+  "The name of the function that returns the options of a method combination. COMBINATION-OPTIONS
+calls this function. Its name is needed to recognize a call of it in other code."
   ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 
 ;;; Effective methods of generic functions

@@ -9,8 +9,10 @@ makes the call again after a held error.")
 
 (defun hold-condition (condition seconds job &key signalled)
   "Hold CONDITION: stop this thread, and serve requests about it until none comes for SECONDS. Then
-return NIL. If CONDITION cannot be held, return a text with the reason. JOB is the job of this
-thread or NIL. SIGNALLED is true if CONDITION is held before handlers of the program run."
+return NIL. A request can also end the wait by a non-local exit, such as a restart. If CONDITION
+cannot be held, return a text with the reason. After a return, the caller lets CONDITION take its
+usual course: handlers run, or the job or thread ends. JOB is the job of this thread or NIL.
+SIGNALLED is true if CONDITION is held before handlers of the program run."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)
@@ -68,13 +70,17 @@ are at most four, and the last is called RESET or REASSIGN."
   "Answer the request of JOB with HELD, a HELD structure for the error that has stopped it. Then run
 the commands for HELD. Return when a command ends HELD by a throw to HELD. If no command comes for
 HELD-SECONDS, abort the job by a throw to JOB."
+  ;; SBCL has bound *INVOKE-DEBUGGER-HOOK* to NIL. Bind it again for errors in the commands.
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
+                  ;; The program can still handle a condition that is held when it is signalled, so
+                  ;; do not keep this one as an error of the session.
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))
                           (loop for function in *progress-functions* append (funcall function)))))
     (park held job)
     (catch held
       (serve held)
+      ;; SERVE returns only if no command has come for HELD-SECONDS.
       (setf (held-end held) "its time was over, so its call was ended")
       (throw job (list "aborted" t)))))
 

@@ -142,9 +142,9 @@ ended, only remove the old watch."
   (remove-if-not #'watch-in-effect **watches**))
 
 (defun forget-watch ()
-  "Remove the watch of this session, and uninstall the hooks if no other watch is in effect. The
-agent calls this at the end of a session in an image that somebody else runs. In an image that the
-server started, no session ends before the image."
+  "Remove the watch of this session, and uninstall the hooks if no other watch is in effect. This is
+called at the end of a session (**AT-SESSION-END**) in an image that somebody else runs. In an image
+that the server started, no session ends before the image."
   (set-session-watch nil)
   (install-watch-hooks))
 

@@ -14,7 +14,8 @@ FORM too."
 
 (defun printed-expansion (circle form)
   "Return two values: FORM pretty-printed with *PRINT-CIRCLE* bound to CIRCLE, and true if the text
-was cut. If a print method fails, print FORM again with the class names of such objects."
+was cut. If a print method of the program fails, print FORM again by CODE-PRINTERS, which print the
+class of an object in place of calling its print method."
   (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
         (*print-length* nil) (*print-level* 100)

@@ -17,17 +17,18 @@ without compiler notes. FUNCTION returns a plist of answer members."
 most twice, in two cases: with T if a restart has changed the slots of a structure meanwhile,
 because other loaded code contains the old slots, and with the value of the function MISFIT if this
 value is true. Return the last value of LOAD."
+  ;; Only a restart can change the slots of a structure whose old slots other code contains.
   (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
-    (loop with before = (slots)
-          with value = (funcall load nil)
-          repeat 2
-          for relaid = (and before (note-relaid before))
-          for misfits = (funcall misfit)
-          for again = (or relaid misfits)
-          while again
-          do (setf before (slots)
-                   value (call-taking-again (lambda () (funcall load again))))
-          finally (return value))))
+    (let* ((before (slots)) (value (funcall load nil)))
+      (loop repeat 2
+            do (let* ((relaid (and before (note-relaid before)))
+                      ;; Call MISFIT each time, since it also records what it finds.
+                      (misfits (funcall misfit))
+                      (reason (or relaid misfits)))
+                 (unless reason (return))
+                 (setf before (slots)
+                       value (call-taking-again (lambda () (funcall load reason))))))
+      value)))
 
 ;;; Loading one file
 
@@ -95,7 +96,8 @@ FILE or a copy of it. If FORGET is true, remove definitions that FILE no longer 
   "The answer to a request to load or check a file."
   (phase (member "compile" "load") :optional
    "The phase in which the load ended: 'load' when it succeeded.")
-  (value loaded-file :optional) (twins (list twin) :optional))
+  (value loaded-file :optional)
+  (twins (list twin) :optional "The systems that were loaded and have another definition, too."))
 
 (define-operation ("load-file" :members t :holds t :gives load-file-data)
     (file fasl content
@@ -180,7 +182,10 @@ the first file that is not loaded completely."
   "Compile some forms of FILE into FASL, and load them, as if the whole file was loaded. No form
 changes its number or position."
   (let ((file (sb-ext:parse-native-namestring file)) (fasl (sb-ext:parse-native-namestring fasl))
-        (*phase* "compile") (*continues* continues)
+        (*phase* "compile")
+        ;; The record of the load (sources/loads.lisp) reads *FORM-NUMBERS*, *PART-TEXT* and
+        ;; *WHOLE-TEXT*. The report of removed methods (sources/displaced.lisp) reads *CONTINUES*.
+        (*continues* continues)
         (*form-numbers* (coerce numbers 'vector)) (*part-text* content))
     (flet ((load-it ()
              (let ((*whole-text* (and text (read-text (copy-in-folder fasl file text))))

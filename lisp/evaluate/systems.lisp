@@ -199,8 +199,9 @@ functions that FUNCTION adds to ASDF."
         (funcall function))))
 
 (defun call-finding-all (function)
-  "Call FUNCTION. Meanwhile ASDF also finds systems in .asd files with other names, and the systems
-of the workspace, even if this call has only now loaded ASDF."
+  "Call FUNCTION, and return its values. Meanwhile ASDF also finds the systems of the workspace, and
+systems in .asd files whose names are not the names of these systems. This also holds if the running
+request has loaded ASDF."
   (call-finding-trees (lambda () (call-finding-named function))))
 
 (sb-ext:defglobal **asd-files** nil

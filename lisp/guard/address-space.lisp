@@ -88,8 +88,11 @@ address space meanwhile. A process that FUNCTION starts then has no limit either
   (flet ((change (limits step)
            (sb-thread:with-mutex (**limits-lock**)
              (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))
-             (set-limits
-              (if (plusp (limits-lifting limits)) (limits-before limits) (limits-now limits))))))
+             ;; LIFT-LIMITS may have been called since this call took LIMITS from **LIMITS**.
+             (when (eq limits **limits**)
+               (set-limits (if (plusp (limits-lifting limits))
+                               (limits-before limits)
+                               (limits-now limits)))))))
     (let ((limits **limits**))
       (when limits (change limits 1))
       (unwind-protect (apply function arguments)
@@ -106,9 +109,11 @@ megabytes."
   (limit-address-space (number-in (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") ""))))
 
 (defun lift-limits ()
-  "Restore the limit that this process had before LIMIT-ADDRESS-SPACE."
-  (let ((limits (shiftf **limits** nil)))
-    (when limits (set-limits (limits-before limits)))))
+  "Restore the limit that this process had before LIMIT-ADDRESS-SPACE. Running calls of
+CALL-UNLIMITED then leave the limit as it is."
+  (sb-thread:with-mutex (**limits-lock**)
+    (let ((limits (shiftf **limits** nil)))
+      (when limits (set-limits (limits-before limits))))))
 
 (define-hook +spawn+ call-unlimited)
 

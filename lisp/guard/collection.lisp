@@ -101,9 +101,9 @@ collected in the end."
         when (= fitting oldest) return t))
 
 (defun bound-nursery (usage)
-  "Make the next collection begin when new objects have filled half of the heap that remains when
-USAGE octets are in use, or earlier. The other half is for the copies. This holds whatever the
-program has set."
+  "Make the next collection begin when new objects have filled half of the free part of the heap, or
+earlier if the program has set an earlier collection. The collector copies the new objects into the
+other half. USAGE is the number of octets in use."
   (setf collection-trigger
         (min collection-trigger
              ;; Use at least a MB, because SBCL itself uses no less.

@@ -28,7 +28,7 @@ if the memory cannot be mapped."
 
 (defun note-begun (id)
   "Record in the shared memory that the request with the id ID begins to run. Do nothing if the word
-already contains a higher id."
+for this request (+BEGUN-WORDS+) already contains a higher id."
   (when **begun-place**
     (symbol-macrolet ((word (sb-sys:sap-ref-64 (sb-sys:int-sap **begun-place**)
                                                (* 8 (mod id +begun-words+)))))

@@ -11,8 +11,8 @@ of the server for which the thread worked. For a thread of the person, it is the
 (defparameter *changes-limit* 100 "The largest number of changes that are kept.")
 (defparameter *changes-shown* 10 "The largest number of changes that an answer names.")
 (defparameter *names-of-load* 5
-  "The largest number of names that a load can define for answers to list these names. For a larger
-load, answers name the file.")
+  "If a load has defined at most this number of names, answers list the names. Otherwise they name
+the file.")
 
 (sb-ext:defglobal **changes** '() "A list of the last CHANGE structures, newest first.")
 (sb-ext:defglobal **change-count** 0

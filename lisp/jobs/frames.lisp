@@ -153,8 +153,9 @@ to one in *SIGNALLING*. Frames of such functions at the ends of the stack are no
 
 (defun entry-p (name)
   "Return true if NAME, a debug name, belongs to a function through which a signal, a trap, the
-garbage collector or the agent interrupts a thread of the program. It is then in *ENTRIES*, or
-contains CAPTURE-STREAM. Newer frames are not the program's."
+garbage collector or the agent interrupts a thread of the program. Such a function is in *ENTRIES*,
+or it is a method for CAPTURE-STREAM, whose debug name contains this symbol. The frames that are
+newer than the frame of such a function are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
@@ -351,8 +352,9 @@ it is this structure."
 
 (defun calls-on-stack ()
   "Return two values: a list of at most *FRAME-LIMIT* of the newest calls on the stack, and the
-number of the remaining frames or NIL. An element is a FOLDED structure, or a pair of a call and its
-place, as FRAME-CALLS returns them."
+number of the remaining frames, or NIL if none remain. An element is a FOLDED structure, or a pair
+of a call and its place, as FRAME-CALLS returns them. Return only NIL if reading the stack signals
+an error."
   (nil-if-unknown
     (multiple-value-bind (frames more) (shown-frames)
       (values (frame-calls frames) more))))

@@ -126,11 +126,11 @@ is printed."
     (let ((methods (make-hash-table :test 'eq)))
       (dolist (method (sb-mop:generic-function-methods #'print-object) methods)
         (setf (gethash method methods) t)))
-  "A hash table with the PRINT-OBJECT methods of SBCL and the agent as keys.")
+  "A hash table with the PRINT-OBJECT methods of SBCL and of the Lisp code of live-lisp as keys.")
 
 (defun system-printed-p (object)
-  "Return true if printing OBJECT calls only methods of SBCL and the agent, and reads no object of
-dynamic extent that may have ended."
+  "Return true if printing OBJECT calls only methods in **SYSTEM-PRINT-METHODS**, and reads no
+object of dynamic extent that may have ended."
   (and (null *gone-stacks*)
        (or (system-class-p object) (typep object 'structure-object))
        (loop for method in (sb-mop:generic-function-methods #'print-object)
@@ -281,7 +281,7 @@ without such a clock, return the real time."
       (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
 
 (define-shape kept-call (called-frame)
-  "A frame of a kept error that is no system frame."
+  "A frame of a kept error (shape KEPT-ERROR) that is no system frame."
   (locals (list local) :optional)
   (late boolean :optional
    "True when the arguments and locals of this frame were not kept, because printing those of newer
@@ -306,7 +306,8 @@ name of the function and the member \"late\"."
                         (t
                          (frame-object (frame-text (list (frame-name frame))) (list "late" t)))))))
 
-;;; Kept errors
+;;; Kept errors: KEEP-ERROR records an error in its session, for the operation last-error. Its thread
+;;; goes on. The thread of a held error (debug/held.lisp) waits.
 
 (defun unix-time (&optional (time (get-universal-time)))
   "Return TIME, a universal time, as seconds since 1970. TIME defaults to the current time."

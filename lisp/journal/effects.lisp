@@ -150,16 +150,16 @@ change."
 (define-hook remove-method method-changed)
 
 (defun called-whole (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS. Record that the image changed, but not the single changes
-that FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS. Record that the image changed (NOTE-BUILDING), but not which
+names FUNCTION defines."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 (define-hook sb-alien:load-shared-object called-whole)
 (define-hook (setf documentation) called-whole)
 
 (defun building-called (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS. Record that the image changed, and also the single changes
-that FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS. Record that the image changed (NOTE-BUILDING), and also which
+names FUNCTION defines."
   (note-building)
   (apply function arguments))
 (define-hook make-package building-called)

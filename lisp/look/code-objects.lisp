@@ -154,8 +154,8 @@ if only lambda lists precede LIST."
 
 (defun data-after-check-p (list code)
   "LIST is a constant of the code object CODE that satisfies AFTER-CHECK-P. Return true if LIST is
-data of the program in spite of this: most symbols in LIST name functions, and CODE has more
-constants like LIST than cross references to functions in *ARGUMENT-CHECKS*."
+data of the program nevertheless: most symbols in LIST name functions, and CODE has more constants
+that can be lambda lists and satisfy AFTER-CHECK-P than it calls functions in *ARGUMENT-CHECKS*."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))

@@ -70,9 +70,10 @@ SB-INTROSPECT such as :FUNCTION."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "The function that EVALUATION-DATA calls. Its arguments are a name or a method, and keywords for
-kinds of definitions, such as :FUNCTION. It returns a JSON object about the evaluation that made the
-current definition of one of these kinds, or NIL if no evaluated form made such a definition.")
+  "The function that EVALUATION-DATA calls, set by sources/compare.lisp. Its arguments are a name or
+a method, and keywords for kinds of definitions, such as :FUNCTION. It returns a JSON object about
+the evaluation that made the current definition of one of these kinds, or NIL if no evaluated form
+made such a definition.")
 
 (define-shape evaluated ()
   "An evaluation that made a definition."
@@ -86,18 +87,20 @@ no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
-  "A function with the arguments of EVALUATION-DATA. It returns three values: the path of the loaded
-file whose code made the definition, the number of the top-level form that ran this code, counted in
-the last loaded text of the file, and the defined object. An unknown value is NIL.")
+  "A function with the arguments of EVALUATION-DATA, set by sources/compare.lisp. It returns three
+values: the path of the loaded file whose code made the definition, the number of the top-level form
+that ran this code, counted in the last loaded text of the file, and the defined object. An unknown
+value is NIL.")
 
 (defun maker-members (name &rest kinds)
-  "Return a plist with the file and top-level form whose code made the definition of NAME. SBCL has
-recorded no source location of this definition. NAME and KINDS are arguments of EVALUATION-DATA."
+  "Return a plist with the file and top-level form whose code made the definition of NAME, or NIL if
+they are unknown. SBCL has recorded no source location of this definition. NAME and KINDS are
+arguments of EVALUATION-DATA."
   (multiple-value-bind (path form object) (apply **maker-of** name kinds)
     ;; For a generic function without a DEFGENERIC, answers show the places of its methods instead.
     (cond ((typep object 'generic-function) nil)
           (form (list* "byCode" t (json-object-members (loaded-place path form))))
-          (t (list "maker" path)))))
+          (path (list "maker" path)))))
 
 (defun numbered-anew (source name kinds)
   "SOURCE is a JSON object with the source location of the definition of NAME as one of KINDS.
@@ -119,7 +122,7 @@ KINDS are keywords such as :FUNCTION for the kinds of definitions to look for."
   (if sources
       (loop for source in sources collect (numbered-anew source name kinds))
       (let ((members (apply #'maker-members name kinds)))
-        (and (second members) (list (make-json-object members))))))
+        (and members (list (make-json-object members))))))
 
 (defun method-data (method)
   "Return a JSON object with the source location, qualifiers and specializers of METHOD."

@@ -242,9 +242,9 @@ number of the name that contains the octet at OFFSET. This number must be at lea
 
 (defun matching-externals (pattern)
   "Return a list of the external symbols of all packages whose names contain PATTERN in any letter
-case. Check the symbols with CHAR-EQUAL if PATTERN is not ASCII: for some characters, CHAR-EQUAL
-depends on the order of its arguments, which the index ignores."
+case, as CHAR-EQUAL compares characters."
   (let ((found (indexed-externals pattern)))
+    ;; Outside ASCII, (CHAR-EQUAL A B) and (CHAR-EQUAL B A) can differ, which the index ignores.
     (if (every (lambda (char) (< (char-code char) 128)) pattern)
         found
         (delete-if-not (lambda (symbol) (search pattern (symbol-name symbol) :test #'char-equal))

@@ -51,7 +51,7 @@ declaration about the variable NAME does not count as data."
           return by))
 
 (define-shape unused-row ()
-  "A function or macro that no other code uses."
+  "A function or macro that no code uses except itself."
   (name string) (macro boolean :optional)
   (homes (list string) :optional
    "For a macro: names of the packages in which its name is accessible.")
@@ -63,7 +63,7 @@ declaration about the variable NAME does not count as data."
   (documentation string :optional "First line of the docstring."))
 
 (define-shape unused-data ()
-  "Functions of a package that no code uses."
+  "The functions of a package that no code uses except the function itself."
   (package string)
   (functions integer "How many functions the package has.")
   (interpreted boolean :optional) (unheard boolean :optional)
@@ -134,7 +134,8 @@ functions in the returned list."
 (define-operation ("unused-functions" :gives (or unused-data lookup-failure))
     ((package string "The name of the package.")
      within)
-  "Return the functions of a package that no code uses except their own, exported ones first."
+  "Return the functions of a package that no code uses except the function itself, exported ones
+first."
   (let* ((home (named-package package))
          (typed (typed-structure-functions home))
          (names (sort (home-names home (lambda (name)

@@ -1,5 +1,6 @@
 ;;;; Defines the operations who-calls, which finds users of a function, and who-references, which
-;;;; finds users of a variable.
+;;;; finds users of a variable. The users are USER structures (users.lisp) and TOP-FORM structures
+;;;; (top-forms.lisp). USERS-OF (rows.lisp) finds them in the index of uses (index.lisp).
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -20,7 +21,10 @@ docs/develop/contracts.md)."
   "Evaluate the forms BODY with the variable INDEX bound to the current index, while this thread
 holds the lock of the index. First read again the files that were loaded since the last use of this
 macro. This thread does not hold the lock while it reads these files, since reading runs macros of
-the program."
+the program. *BEGAN* (top-forms.lisp) has the time at which this began. For BODY, *COLLECTED*
+(rows.lisp) and *NATIVE-FILES* (sites.lisp) begin anew, and *MAY-READ-SPANS* (jobs/spans.lisp)
+forbids reading files, since reader macros of the program may not run while this thread holds the
+lock."
   `(let ((*began* (get-internal-real-time)))
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -223,12 +227,13 @@ makes this request, and its code will be gone when it has run."
            (rows-places calls)))
     rows))
 
-(defun mentioned-rows (index target nature calls)
+(defun mentioned-rows (index target calls &optional nature)
   "Return a ROWS structure for the functions and forms in INDEX that contain TARGET as data. Leave
-out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is a kind
-of definition, such as \"FUNCTION\". If TARGET is defined, but not as NATURE, return an empty
-structure, since such data probably refers to one of the other definitions."
-  (let ((natures (and (symbolp target) (natures target))))
+out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is NIL, or
+a part of the names of some kinds of definitions, such as \"FUNCTION\" (natures.lisp). If TARGET is
+defined, but not as NATURE, return an empty structure, since such data probably refers to one of the
+other definitions."
+  (let ((natures (and nature (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
         (mention-rows (users-of index target '(:mention)) calls target))))
@@ -376,39 +381,41 @@ definitions that only have its name in their data."
     (let ((*within* (and within (system-files within))))
       (with-index (index)
         (let* ((calls (rows-for (users-of index target *call-kinds*) target))
-               (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
+               (mentions (mentioned-rows index target calls
+                                         (and (not (fboundp target)) "FUNCTION")))
                (callers (row-blocks target calls '(:calls :macroexpands)
                                     :more (macro-uses (users-of index target '(:macroexpands)))))
-               (others (append callers (and internals (list (sbcl-rows-block index target)))))
+               (certain (append callers (and internals (list (sbcl-rows-block index target)))))
                (possible (row-blocks target mentions '() :possible t))
                (unrecorded (unrecorded-text target))
-               (place (and setf (not (fboundp target)) (known :setf :expander symbol)))
-               (unseen (and (or (zerop (rows-count others)) (equal "slot" unrecorded))
-                            (or place (fboundp target))
+               (expander (and setf (not (fboundp target)) (known :setf :expander symbol)))
+               (unseen (and (or (zerop (rows-count certain)) (equal "slot" unrecorded))
+                            (or expander (fboundp target))
                             (mentioned-p symbol))))
           (make-json-object
            (list* "name" (name-text target)
                   "callers" (length (rows-functions calls))
-                  "others" (- (rows-count others) (length (rows-functions calls)))
+                  "others" (- (rows-count certain) (length (rows-functions calls)))
                   "possible" (rows-count possible)
                   "leftOut" (callers-left-out index target)
                   "natures" (if setf
-                                (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
+                                (cond ((fboundp target) '("FUNCTION"))
+                                      (expander '("SETF EXPANDER")))
                                 (any-natures symbol))
                   "kept" (json-boolean (xrefs-kept-p symbol))
-                  "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible)))
+                  "unrecorded" (and (plusp (+ (rows-count certain) (rows-count possible)))
                                     unrecorded)
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
-                  "rows" (rows-data (append others possible) offset limit sites)
+                  "rows" (rows-data (append certain possible) offset limit sites)
                   ;; If there is no certain user, the server searches these files for calls that
                   ;; SBCL has not recorded, in code that ran only while the files were compiled.
                   "files" (and unseen (files-of index))
                   (append
-                   (and (zerop (+ (rows-count others) (rows-count possible)))
+                   (and (zerop (+ (rows-count certain) (rows-count possible)))
                         (fboundp target)
                         (unseen-callers index symbol))
                    (other-members (rows-places calls) (rows-places mentions)
-                                  (zerop (+ (rows-count others)
+                                  (zerop (+ (rows-count certain)
                                             (length (rows-places calls)))))))))))))
 
 (defparameter *reference-kinds* '((:references "read") (:sets "set") (:binds "bind"))
@@ -434,7 +441,7 @@ definitions that use the name, and last those that only have it in their data."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (with-index (index)
       (let* ((uses (rows-for (users-of index target (mapcar #'first *reference-kinds*)) target))
-             (mentions (mentioned-rows index target "VARIABLE" uses))
+             (mentions (mentioned-rows index target uses "VARIABLE"))
              (functions (loop for (kind word) in *reference-kinds*
                               collect (function-block target kind word
                                                       (users-of index target (list kind)))))

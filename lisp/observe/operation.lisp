@@ -46,7 +46,9 @@ without arguments. If a form cannot be read, end the operation with an error ans
   "Record calls in OBSERVATION, an OBSERVATION structure, while the forms of the text CODE run or,
 if CODE is NIL, for SECONDS. Return a plist for a JSON object with the values of CODE, or NIL if
 CODE is NIL."
-  (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
+  (let* ((function (if code
+                       (prepared-form code)
+                       (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
     (and code (list "values" (list (shown-values values *value-characters*))))))
@@ -83,9 +85,12 @@ most calls."
   (let* ((home (and package (named-package package)))
          (observation (make-observation *job*))
          (names (observed-names functions package)))
+    ;; Measure the cost of recording now, since measuring it during the recording would slow the
+    ;; observed functions.
     (call-cost)
     (make-probes observation names where home)
     (let ((members (call-as-job-part home (lambda () (observe-calls observation code seconds)))))
+      ;; The observation has not ended if it never began, because preparing CODE has failed.
       (if (observation-ended observation)
           (list* "observed" (make-json-object (append (observation-members observation)
                                                       (calls-members observation types limit)))
@@ -139,6 +144,7 @@ most TOP functions."
      (top integer "The maximum number of functions to show."))
   "Sample stacks while CODE runs repeatedly or, without CODE, for SECONDS."
   (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
+    ;; Load the profiler, or end the operation with an error answer if this SBCL has none.
     (profiler "START-PROFILING")
     (when (or (profiler-value "*PROFILING*")
               (not (sb-thread:grab-mutex **profiling** :waitp nil)))

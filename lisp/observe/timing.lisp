@@ -58,12 +58,13 @@ the operating system does not provide this number."
     (if waited (/ (float (the internal-time waited) 1d0) 1000d0) 0d0)))
 
 (defparameter *waited-limit* 15d0
-  "The maximum number of seconds of waiting for a CPU that are not counted in a measurement.")
+  "A measurement leaves out the time for which its thread waited for a CPU, but at most this number
+of seconds.")
 
 (defun over-p (passed limit waited)
-  "PASSED is the number of seconds since a measurement began. Return true if PASSED exceeds LIMIT
-even without the time for which this thread waited for a CPU, at most *WAITED-LIMIT* seconds. WAITED
-is the value of WAITED-SECONDS at the beginning."
+  "Return true if a measurement has taken longer than LIMIT seconds. PASSED is the number of seconds
+since it began, and WAITED the value of WAITED-SECONDS at its beginning. Of PASSED, leave out the
+time for which this thread waited for a CPU, but at most *WAITED-LIMIT* seconds."
   (declare (type double-float passed limit waited))
   ;; WAITED-SECONDS takes longer than many measured forms, so it is called only if necessary.
   (and (> passed limit)

@@ -23,7 +23,7 @@
   "The maximum number of types in the proposed type of an argument or a returned value. If there are
 more types, T is proposed.")
 
-(defun declared-type (object)
+(defun type-to-declare (object)
   "Return the type specifier that a declaration should use for OBJECT."
   (typecase object
     (gone-object (class-name (gone-object-class object)))
@@ -56,7 +56,7 @@ objects. LEAST and MOST are the smallest and largest integer, or NIL."
 
 (defun count-type (tally object)
   "Add the type of OBJECT, an argument or value, to TALLY, a TALLY structure."
-  (let* ((type (number-type (declared-type object)))
+  (let* ((type (number-type (type-to-declare object)))
          (pair (assoc type (tally-types tally) :test #'equal)))
     (when (integerp object)
       (setf (tally-least tally) (min object (or (tally-least tally) object))

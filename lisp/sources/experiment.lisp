@@ -111,8 +111,9 @@ texts for these elements. Remove nothing from a property list."
 
 (defun trim-table (table removed-p)
   "Remove an entry from the hash table TABLE if its key satisfies the predicate REMOVED-P. Also
-remove an entry if its value satisfies ENTRY-P, unless its key has another definition, since the
-value can have replaced an older value. Return a list of texts for the removed entries."
+remove an entry if its value satisfies ENTRY-P with REMOVED-P, unless its key has another
+definition, since the value can have replaced an older value. Return a list of texts for the removed
+entries."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -138,9 +139,10 @@ refers directly, and with NIL."
 
 (defun trim-object (object set removed-p)
   "OBJECT can be a list, a hash table or a vector with a fill pointer. Remove its entries that
-satisfy ENTRY-P. SET is a function that sets the place of OBJECT. It is NIL if OBJECT is in neither
-a slot nor an entry; then do not change a list. Return two values: OBJECT or the shorter list that
-replaces OBJECT, and a list of texts for the removed entries."
+satisfy ENTRY-P with the predicate REMOVED-P. SET is a function that sets the place of OBJECT, or
+NIL if OBJECT is in neither a slot nor an entry. Do not change a list if SET is NIL. Return two
+values: OBJECT or the shorter list that replaces OBJECT, and a list of texts for the removed
+entries."
   (cond ((hash-table-p object) (values object (trim-table object removed-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
         ((and (consp object) set)
@@ -156,9 +158,9 @@ replaces OBJECT, and a list of texts for the removed entries."
         (t object)))
 
 (defun trim-value (value set removed-p seen)
-  "Remove the entries that satisfy ENTRY-P from the lists, hash tables and vectors that can be
-reached from VALUE. SET is a function that sets the place of VALUE. SEEN is an EQ hash table with
-the objects already examined as keys. Return a list of texts for the entries."
+  "Remove the entries that satisfy ENTRY-P with the predicate REMOVED-P from the lists, hash tables
+and vectors that can be reached from VALUE. SET is a function that sets the place of VALUE. SEEN is
+an EQ hash table with the objects already examined as keys. Return a list of texts for the entries."
   (loop with left = (list (list value set))
         while (and left (< (hash-table-count seen) *most-parts*))
         append (destructuring-bind (object set) (pop left)
@@ -170,8 +172,8 @@ the objects already examined as keys. Return a list of texts for the entries."
                      gone)))))
 
 (defun trim-plist (symbol removed-p)
-  "Remove each property of SYMBOL whose value satisfies ENTRY-P, or all properties if SYMBOL itself
-is to be removed. Return a list of the removed indicators as texts."
+  "Remove each property of SYMBOL whose value satisfies ENTRY-P with REMOVED-P, or all properties if
+SYMBOL satisfies the predicate REMOVED-P. Return a list of the removed indicators as texts."
   (loop for (key value) on (copy-list (symbol-plist symbol)) by #'cddr
         when (or (funcall removed-p symbol) (entry-p value removed-p))
           collect (progn (remprop symbol key) (local-text key))))
@@ -181,9 +183,10 @@ is to be removed. Return a list of the removed indicators as texts."
   "The line of an answer for a search that stopped at *MOST-PARTS* objects.")
 
 (defun trim-program (removed-p)
-  "Remove the entries that satisfy ENTRY-P from the values of the program's variables and from
-property lists. Return a list of lines about the removed entries, one for each variable or property
-list. Append a line if the search stopped early because the values are too large."
+  "Remove the entries that satisfy ENTRY-P with the predicate REMOVED-P from the values of the
+program's variables and from property lists. Return a list of lines about the removed entries, one
+for each variable or property list. Append a line if the search stopped early because the values are
+too large."
   (let ((seen (make-hash-table :test 'eq)) (lines '()) (too-many '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))

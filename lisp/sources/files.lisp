@@ -11,10 +11,10 @@ FAILED: true if the last load did not end normally.
 TEXT: the loaded text, or NIL if it is unknown.
 DATE: the date of the file at the load.
 COMPILED: the date of the loaded fasl, or NIL if it is unknown.
-FORMER: a list of (FORM . PACKAGE) pairs, newest first. FORM is the text, from PLAIN-FORM, of a form
-that an earlier text of the file had, and that may define something unknown to SBCL.
-PARTS: a list of forms, as texts from PLAIN-FORM, that were loaded without the rest of the file
-after TEXT was loaded.
+FORMER: a list of (FORM . PACKAGE) pairs, newest first, for the forms of earlier versions of the
+file that may define something unknown to SBCL. FORM is a text from PLAIN-FORM, and PACKAGE the
+package in which the form was read.
+PARTS: a list of texts from PLAIN-FORM, for the forms that were loaded alone after TEXT.
 SOURCES: a list of the debug sources of code from the last load.
 DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structures."
   path (serial 0) (failed nil) (text nil) (date nil) (compiled nil)

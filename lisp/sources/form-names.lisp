@@ -116,7 +116,7 @@ parenthesis, since these may be forms, while other strings can be names of files
   (member name names :test #'string-equal))
 
 (defun words-of (text)
-  "Return a list of the words of TEXT: its longest runs of letters and digits."
+  "Return a list of the words of TEXT: its maximal sequences of letters and digits."
   (tokens-of (substitute-if-not #\Space #'alphanumericp text)))
 
 (defun tokens-of (text)

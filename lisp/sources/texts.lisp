@@ -206,7 +206,9 @@ elements if it has fewer."
                until (eql (peek-char t in nil #\)) #\))
                collect (let ((start (file-position in)))
                          (read in)
-                         (string-trim " " (subseq form start (file-position in))))))))))
+                         ;; READ also takes the character after a symbol.
+                         (string-trim '(#\Space #\Tab #\Newline #\Return #\Page)
+                                      (subseq form start (file-position in))))))))))
 
 (defun names-p (text name)
   "Return true if TEXT spells a symbol with the name NAME, in any package."

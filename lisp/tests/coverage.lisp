@@ -87,8 +87,7 @@ read. Return NIL if TEXT cannot be read."
                         ;; Functions in a LET share its variables. A copy of the LET would have
                         ;; other variables, so the copies of the functions would not share those of
                         ;; the originals.
-                        (when (and operator (special-operator-p operator))
-                          (note-all-missed form)))))
+                        (when (and operator (encloses-p operator)) (note-all-missed form)))))
       (values content packages))))
 
 (defun inline-names (packages)

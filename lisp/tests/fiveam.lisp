@@ -12,10 +12,11 @@
 this check.")
 
 (defun fiveam-values (form arguments)
-  "FORM is a failed check that calls a predicate, and ARGUMENTS a list of the format arguments of
-the message about the failure. If FiveAM made the message, ARGUMENTS is (SUBFORM VALUE PREDICATE),
-or (SUBFORM VALUE PREDICATE VALUE) with the value of a second subform. Then return an alist from
-subforms of FORM to their values. Return NIL if the author of the test wrote the message."
+  "FORM is the form of a failed check, such as (= 3 (F)), and ARGUMENTS the list of the format
+arguments of the message about the failure. If FiveAM made the message, return an alist from the
+subforms of FORM to their values. ARGUMENTS is then (SUBFORM VALUE PREDICATE) or, for a predicate of
+two arguments, (SUBFORM VALUE PREDICATE OTHER-VALUE). Return NIL if the author of the test wrote the
+message."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)

@@ -78,8 +78,22 @@ inlined code would not be marked.")
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
   "An alist from special operators to macros, which replace these operators in the text that
-coverage.lisp compiles, because the compiler calls *MACROEXPAND-HOOK* only for macros.
-MEASURED-FORMS treats such a macro like the operator that it replaces.")
+coverage.lisp compiles, because the compiler calls *MACROEXPAND-HOOK* only for macros. Only the
+operator of a whole top-level form is replaced.")
+
+(defun operator-meant (form)
+  "Return the operator of FORM, or the special operator that this operator replaces (*STAND-INS*)."
+  (or (and (top-level-number form) (car (rassoc (first form) *stand-ins*)))
+      (first form)))
+
+(defun encloses-p (operator)
+  "Return true if a form with OPERATOR, a symbol, may evaluate definitions that are not measured:
+OPERATOR is a special operator, or a macro of SBCL that does not itself make a definition, such as
+WHEN."
+  (or (special-operator-p operator)
+      (and (macro-function operator)
+           (locked-symbol-p operator)
+           (not (starts-p (symbol-name operator) "DEF")))))
 
 ;;; The forms that are compiled to measure definitions
 
@@ -119,23 +133,33 @@ FORM, the innermost first. TOP-LEVEL is the number of the top-level form."
 to compile instead of FORM. They install copies of the definitions in FORM, and these copies mark
 each of their parts that runs."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
-    (case operator
+    (case (and operator (operator-meant form))
       (defun (measured-function form number))
       (defmethod (measured-method name rest form number))
       (defgeneric (loop for option in (rest rest)
                         when (and (consp option) (eq (first option) :method))
                           append (measured-method name (rest option) option number)))
+      ;; PROG1 too evaluates each of its forms once, so the definitions among them are measured.
       ((progn prog1) (measured-parts (rest form) environment number))
-      ((eval-when when)
+      (eval-when
        (and (intersection name '(:load-toplevel load)) (measured-parts rest environment number)))
       ((in-package declaim) `((eval-when (:compile-toplevel) ,(macroexpand-1 form environment))))
-      (t (and operator
-              (symbolp operator)
-              (macro-function operator environment)
-              (not (locked-symbol-p operator))
-              (let ((*framework-made* (or *framework-made*
-                                          (member (symbol-package operator) *frameworks-homes*))))
-                (measured-forms (macroexpand-1 form environment) environment number)))))))
+      (t (cond ((or (null operator) (not (symbolp operator))) '())
+               ((and (macro-function operator environment) (not (locked-symbol-p operator)))
+                (let ((*framework-made* (or *framework-made*
+                                            (member (symbol-package operator)
+                                                    *frameworks-homes*))))
+                  (measured-forms (macroexpand-1 form environment) environment number)))
+               ((and (encloses-p operator) (not *framework-made*)) (note-parts-missed form)))))))
+
+(defun note-parts-missed (form)
+  "Count each DEFUN and DEFMETHOD form in FORM as a definition without coverage. Return NIL, an empty
+list of forms to compile."
+  (when (and (consp form) (not (eq 'quote (first form))))
+    (if (member (first form) '(defun defmethod))
+        (note-missed)
+        (loop for rest = form then (cdr rest) while (consp rest)
+              do (note-parts-missed (car rest))))))
 
 (defun measured-parts (parts environment number)
   "PARTS are forms in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list

@@ -49,14 +49,15 @@ needs another system that is missing.")
         (lambda (&aux (*unread* '()))
           (list "value" (if system
                             (plan-of-system system known)
-                            (plan-data (reverse (systems-to-test root)) known)))))))))
+                            (plan-data (systems-to-test root) known)))))))))
 
 (defun plan-of-system (name known)
   "Return a JSON object from PLAN-DATA for the system NAME and KNOWN. If this system is missing, or
 its definition needs a missing system, return a JSON object about the missing system instead."
   (multiple-value-bind (system needed) (found-system name)
     (cond (system (plan-data (list system) known))
-          (needed (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
+          (needed (destructuring-bind (missing by) needed
+                    (missing-data missing (string-left-trim "#:" name) by)))
           (t (missing-data (string-downcase name) (string-downcase name))))))
 
 (defun plan-data (systems known)
@@ -75,12 +76,14 @@ load before the tests. If KNOWN is true, leave out systems that were never loade
 (defun loads-before (system known)
   "Return a list of PLANNED-LOAD structures, in order, for the systems to load before the tests of
 SYSTEM: the systems that SYSTEM needs and whose changes ASDF does not notice, and SYSTEM itself if
-ASDF would load it. If KNOWN is true, leave out SYSTEM if it was never loaded."
+ASDF would load it. If KNOWN is true, leave out SYSTEM if it was never loaded. Also call KEEP-TEXTS
+with SYSTEM, so that the next plan finds later changes of files whose load was not recorded."
   (let* ((needed (loop for other in (needed-systems system)
                        when (unnoticed-change-p other)
                          collect (make-planned-load other t)))
          (forced (or (unnoticed-change-p system) (doubtful-system-p system)))
          (loaded (or (not known) (asdf-call "COMPONENT-LOADED-P" system))))
+    ;; KEEP-TEXTS records texts that UNNOTICED-CHANGE-P and DOUBTFUL-SYSTEM-P must not see yet.
     (keep-texts system)
     (if (and loaded (or forced (to-load-p system)))
         (append needed (list (make-planned-load system forced)))
@@ -89,8 +92,8 @@ ASDF would load it. If KNOWN is true, leave out SYSTEM if it was never loaded."
 ;;; The systems to test
 
 (defun systems-to-test (root)
-  "Return a list of the systems defined below ROOT, the native name of a folder, that can be tested.
-Leave out a system that ASDF also tests when it tests another system in the list."
+  "Return a list of the systems defined below ROOT, the native name of a folder, that can be tested,
+sorted by name. Leave out a system that ASDF also tests when it tests another system in the list."
   (let* ((below (or (systems-below root)
                     ;; The .asd files may have been made after ASDF has searched its registry.
                     (progn (scan-systems :again t)
@@ -98,7 +101,7 @@ Leave out a system that ASDF also tests when it tests another system in the list
                            (systems-below root))))
          (systems (remove-if-not #'tests-something-p below))
          (inner (loop for system in systems append (remove system (tested-with system)))))
-    (set-difference systems inner)))
+    (remove-if (lambda (system) (member system inner)) systems)))
 
 (defun systems-below (root)
   "Return a list of the ASDF systems that are defined in files below ROOT, the native name of a
@@ -118,7 +121,9 @@ directory, sorted by name."
 a JSON object about the missing system onto *UNREAD*."
   (nil-if-program-fails
     (let ((needed (nth-value 1 (found-system name))))
-      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
+      (when needed
+        (destructuring-bind (missing by) needed
+          (push (missing-data missing name by) *unread*))))))
 
 (defun unloaded-users (systems root)
   "Return a list of the names of the systems below ROOT, the native name of a folder, that depend on
@@ -204,6 +209,7 @@ load was not recorded, and that is certainly older than its fasl."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)
+                      ;; Both dates are in whole seconds. If they are equal, the source may be newer.
                       (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
              (keep-text path))))
 
@@ -217,10 +223,9 @@ texts have changed since they were loaded."
 (defun to-load-p (system)
   "Return true if ASDF has something to do to load SYSTEM, or cannot load it because another system
 is missing."
-  (let ((actions '()))
-    (or (call-for-needed
-         (lambda ()
-           (setf actions
-                 (asdf-call "PLAN-ACTIONS"
-                            (asdf-call "MAKE-PLAN" nil (contrib-symbol "ASDF" "LOAD-OP") system)))))
-        actions)))
+  (multiple-value-bind (needed actions)
+      (call-for-needed
+       (lambda ()
+         (asdf-call "PLAN-ACTIONS"
+                    (asdf-call "MAKE-PLAN" nil (contrib-symbol "ASDF" "LOAD-OP") system))))
+    (or needed actions)))

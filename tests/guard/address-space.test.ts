@@ -43,3 +43,15 @@ test('foreign memory that is taken for ever ends in a condition, and calls go on
   expect(await Promise.all(many)).toEqual(Array.from({ length: 8 }, (_, n) => String(n)));
   expect((await session.call('apropos_search', { pattern: 'mapcar' })).isError).toBe(false);
 });
+
+test('a call without the limit that ends after the agent has lifted the limit does not set it again', async () => {
+  const form = `(in-package "LIVE-LISP.GUARD")
+    (let ((limits **limits**) (now (make-array 2 :element-type '(unsigned-byte 64))))
+      (call-unlimited #'lift-limits)
+      (limit-call "getrlimit" now)
+      (when limits
+        (setf **limits** limits)
+        (set-limits (limits-now limits)))
+      (or (null limits) (= (aref now 0) (aref (limits-before limits) 0))))`;
+  expect(await session.eval(form, { package: 'CL-USER' })).toMatch(/T$/);
+});

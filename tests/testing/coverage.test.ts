@@ -236,6 +236,47 @@ test('a file that only its own forms let read is told as not measured, and the t
   await session.text('load_file', { path: 'checks.lisp' });
 });
 
+test('a definition inside WHEN or LET is told as not measured, and the rest of its file is measured', async () => {
+  const folder = temporaryFolder();
+  write(folder.path, {
+    'inner.asd': `(defsystem "inner" :depends-on ("sb-rt") :components ((:file "inner"))
+  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
+`,
+    'inner.lisp': `(defpackage inner (:use :cl)) (in-package :inner)
+(eval-when (:compile-toplevel :load-toplevel :execute) (defvar *wanted* t))
+(defun plain () 1)
+(when *wanted* (defun at-top () 1))
+(progn
+  (when *wanted* (defun in-progn () 2))
+  (when (symbolp '*wanted*) (defun behind-call () 3))
+  (prog1 (defun in-prog1 () 4) (let ((x 5)) (defun in-let () x))))
+(defmacro define-wanted (name) \`(when *wanted* (defun ,name () 6)))
+(define-wanted in-macro)
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (when *wanted* (defmethod print-object ((object (eql 'inner)) stream) (write-string "inner" stream)))
+  (defun evaluated () 7))
+(sb-rt:deftest all
+  (list (plain) (at-top) (in-progn) (behind-call) (in-prog1) (in-let) (in-macro) (evaluated))
+  (1 1 2 3 4 5 6 7))
+`,
+  });
+  const own = await startSession({ args: ['--root', folder.path] });
+  try {
+    const text = await own.text('run_tests', { system: 'inner', coverage: true });
+    expect(text.replace(/\d+\.\d s\)/g, 'N s)')).toBe(
+      [
+        'inner: 1 test passes (N s).',
+        '',
+        'Coverage: 3 of 3 definitions ran, 3 of them wholly.',
+        'Definitions not measured: 6.',
+      ].join('\n'),
+    );
+  } finally {
+    await own.close();
+    folder.remove();
+  }
+});
+
 test('a single run is measured alone, and two do not measure at once', async () => {
   expect(await run({ test: 'fees', coverage: true })).toContain('Coverage: 1 of ');
   write(root.path, {

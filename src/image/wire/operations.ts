@@ -234,7 +234,7 @@ export interface Local {
   id?: string;
 }
 
-/** A frame of a kept error that is no system frame. */
+/** A frame of a kept error (shape KEPT-ERROR) that is no system frame. */
 export interface KeptCall extends CalledFrame {
   locals?: Local[];
   /** True when the arguments and locals of this frame were not kept, because printing those of newer
@@ -659,7 +659,7 @@ export interface EffectiveMethodData {
   perhaps?: { method: Place; condition: string }[];
 }
 
-/** A function or macro that no other code uses. */
+/** A function or macro that no code uses except itself. */
 export interface UnusedRow {
   name: string;
   macro?: boolean;
@@ -677,7 +677,7 @@ export interface UnusedRow {
   documentation?: string;
 }
 
-/** Functions of a package that no code uses. */
+/** The functions of a package that no code uses except the function itself. */
 export interface UnusedData {
   package: string;
   /** How many functions the package has. */
@@ -1210,6 +1210,7 @@ export interface LoadFileData extends Remarks {
   /** The phase in which the load ended: 'load' when it succeeded. */
   phase?: 'compile' | 'load';
   value?: LoadedFile;
+  /** The systems that were loaded and have another definition, too. */
   twins?: Twin[];
 }
 
@@ -2139,7 +2140,7 @@ export interface Operations {
     };
     data: { value?: AproposData | LookupFailure };
   };
-  /** Return the functions of a package that no code uses except their own, exported ones first. */
+  /** Return the functions of a package that no code uses except the function itself, exported ones first. */
   'unused-functions': {
     args: {
       /** The name of the package. */ package: string;
