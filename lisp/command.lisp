@@ -111,7 +111,7 @@ value for LIVE_LISP_WITHOUT: the abilities that the agent must not use. FOLDER i
 NIL. REGISTRY is the value for CL_SOURCE_REGISTRY, by which ASDF finds systems, or NIL. SILENCE is
 NIL or a number of seconds: a server that sends nothing for so long counts as gone."
   (multiple-value-bind (in out) (move-standard-streams)
-    ;; SBCL has set *DEFAULT-PATHNAME-DEFAULTS*, against which it merges relative names, at its start.
+    ;; SBCL merges relative names with *DEFAULT-PATHNAME-DEFAULTS*, which it has set at its start.
     (when folder
       (handler-case
           (progn

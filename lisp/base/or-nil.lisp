@@ -1,5 +1,5 @@
-;;;; Macros that return NIL if their body signals an error, and functions that return NIL if there is
-;;;; no such file or value. The name of a macro says why its body may fail.
+;;;; Macros that return NIL if their body signals an error, and functions that return NIL if there
+;;;; is no such file or value. The name of a macro says why its body may fail.
 
 (in-package "LIVE-LISP.BASE")
 

@@ -100,7 +100,7 @@ thread of JOB calls this. Printing the frames runs user code, which may never en
 interrupt records only the names of functions. If JOB is not interruptible yet, only record REASON."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
-               ;; All these frames are those of the agent, so the answer reports the work left instead.
+               ;; All these frames are the agent's, so the answer reports the work left instead.
                ((and (work-left-data) (not (program-running-p))))
                ((job-looking job) (setf (job-frames job) (names-data)))
                (t (looking (job)

@@ -306,8 +306,8 @@ name of the function and the member \"late\"."
                         (t
                          (frame-object (frame-text (list (frame-name frame))) (list "late" t)))))))
 
-;;; Kept errors: KEEP-ERROR records an error in its session, for the operation last-error. Its thread
-;;; goes on. The thread of a held error (debug/held.lisp) waits.
+;;; Kept errors: KEEP-ERROR records an error in its session, for the operation last-error. Its
+;;; thread goes on. The thread of a held error (debug/held.lisp) waits.
 
 (defun unix-time (&optional (time (get-universal-time)))
   "Return TIME, a universal time, as seconds since 1970. TIME defaults to the current time."

@@ -67,7 +67,7 @@ system is not registered, end the operation with an error answer."
 of a name in these files.")
 
 (defun counts-p (file)
-  "Return true if answers show the uses of a name in FILE, the name of a source file, or NIL for code
-without a file. They show the uses in all code if *WITHIN* is NIL, else those in its files."
+  "Return true if answers show the uses of a name in FILE, the name of a source file, or NIL for
+code without a file. They show the uses in all code if *WITHIN* is NIL, else those in its files."
   (or (null *within*)
       (and (stringp file) (gethash (native-file file) *within*) t)))

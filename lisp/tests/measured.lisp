@@ -153,8 +153,8 @@ each of their parts that runs."
                ((and (encloses-p operator) (not *framework-made*)) (note-parts-missed form)))))))
 
 (defun note-parts-missed (form)
-  "Count each DEFUN and DEFMETHOD form in FORM as a definition without coverage. Return NIL, an empty
-list of forms to compile."
+  "Count each DEFUN and DEFMETHOD form in FORM as a definition without coverage. Return NIL, an
+empty list of forms to compile."
   (when (and (consp form) (not (eq 'quote (first form))))
     (if (member (first form) '(defun defmethod))
         (note-missed)

@@ -209,7 +209,7 @@ load was not recorded, and that is certainly older than its fasl."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)
-                      ;; Both dates are in whole seconds. If they are equal, the source may be newer.
+                      ;; Both dates are in whole seconds: the source may be newer if they are equal.
                       (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
              (keep-text path))))
 
