@@ -50,12 +50,12 @@ const text = async (tool: string, args: Record<string, unknown>) =>
 
 test('failures are told at the forms of the tests, and the functions are measured', async () => {
   expect(await text('run_tests', { coverage: true })).toBe(
-    `bank/tests, bank/regressions: 5 of 5 tests fail (N s).
+    `bank/regressions, bank/tests: 5 of 5 tests fail (N s).
+  BANK::RATE regressions.lisp:3: (rate 4) = 8, wanted 9
   BANK::BALANCE tests.lisp:5: (= 5 (balance 10)): got -10
   BANK::FEE tests.lisp:6: (= 21 (fee 10)): got 20
   BANK::RATE tests.lisp:8: (= 1 (rate 1)): got 2
   COMMON-LISP::RANDOM tests.lisp:9: (= 1 (random 1)): got 0
-  BANK::RATE regressions.lisp:3: (rate 4) = 8, wanted 9
 
 Coverage: 3 of 3 definitions ran, 3 of them wholly.`,
   );
