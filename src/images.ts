@@ -49,9 +49,9 @@ export function chosenImage(
   const { times } = connections;
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   return new ChosenImage({
-    // A command usually starts the server's own image. It can also lead to an image of somebody else, which the server
-    // notices only when it starts the command. For this case, `attached` and `findByAddress` get the functions of
-    // `dial`.
+    // A command usually starts the server's own image. But it can also connect to an image of somebody else. The server
+    // learns this only after it has started the command. It then uses `attached` and `findByAddress`, so both get the
+    // functions of `dial`.
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
     root: config.root,

@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.OBSERVE")
 
 (define-shape observed-place ()
-  "The recorded values of one parameter or return value."
+  "The values that calls of a function passed for one parameter, or returned as one return value."
   (name string)
   (types (list (object (type string) (count integer))) :optional
    "The types of the values, and how many values were of each type.")

@@ -77,7 +77,7 @@ hash table, and the class of any other object. Run no code of the user."
             (t (format nil "an instance of ~A" (plain-text 200 (class-name (class-of value)))))))))
 
 (define-shape inventory ()
-  "The definitions in the packages of loaded files."
+  "The definitions that an image has of a set of files. Two images are compared by them."
   (files (list string) :optional "The files, native truenames.")
   (packages (list string) :optional "The packages to which the names that the files define belong.")
   (items (list item) :optional

@@ -18,8 +18,8 @@ const REASONS: { readonly [code: string]: string } = {
 /** Error codes of an operation on a path that has changed since it was checked. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
-/** Returns the error to throw when an operation on the file PATH failed with ERROR. DONE is the participle for the
- * operation. */
+/** Returns the error to throw when an operation on the file PATH failed with ERROR. DONE is the verb of
+ * the message. */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
   if (error instanceof UnresponsiveFolderError)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}. ${SILENCE_REMEDY}.`);

@@ -121,8 +121,8 @@ export class Form {
     return this.#reading.tree;
   }
 
-  /** The string that the form designates: the contents of a string, or the name of a symbol without its package;
-   * undefined for other forms. */
+  /** For a string, its contents. For a symbol, its name without its package. Undefined for other forms. (A string
+   * designator of Common Lisp.) */
   get designatedString(): string | undefined {
     return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.symbolName || undefined;
   }

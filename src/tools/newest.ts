@@ -83,7 +83,8 @@ export function dateOf({ time }: { time: string }): string | undefined {
   return ISO_TIME.exec(time)?.[1];
 }
 
-/** Returns TIME, an ISO time, to the second. Leaves out the date if it equals STATED, the date in the header. */
+/** Returns the ISO time TIME without fractions of a second, such as 2026-11-30T14:38:30Z. STATED is the date that the
+ * header of the answer shows. If TIME has the same date, the result is only 14:38:30Z. */
 export function recordTimeText(time: string, stated: string | undefined): string {
   return time.replace(ISO_TIME, (_, date, clock) => (date === stated ? `${clock}Z` : `${date}T${clock}Z`));
 }

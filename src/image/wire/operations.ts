@@ -1000,7 +1000,7 @@ export interface ComparisonData extends Disagreement {
   diskTotal?: number;
 }
 
-/** The definitions in the packages of loaded files. */
+/** The definitions that an image has of a set of files. Two images are compared by them. */
 export interface Inventory {
   /** The files, native truenames. */
   files?: string[];
@@ -1588,7 +1588,7 @@ export interface RecordedCall {
   condition?: { type: string; text: string };
 }
 
-/** The recorded values of one parameter or return value. */
+/** The values that calls of a function passed for one parameter, or returned as one return value. */
 export interface ObservedPlace {
   name: string;
   /** The types of the values, and how many values were of each type. */

@@ -14,9 +14,9 @@ const METHODS = 20;
 /** Maximum number of methods among which the requested one is searched; no generic function has so many. */
 export const METHOD_LIMIT = 10_000;
 
-/** Looks up the method that the call names. `method` of the result has its qualifiers and specializers as the image
- * prints them. `missing` is an answer for a generic function that lacks the method. Both are undefined when the call
- * names no method, or when the image has no such generic function. */
+/** Looks up the method that a call asks for. If the image has the method, `method` is its qualifiers and specializers as
+ * the image prints them. If the generic function lacks the method, `missing` is the answer to the call. Both are
+ * undefined if the call asks for no method, or if the image lacks the generic function. */
 export async function askedMethod(
   image: Image,
   { name, form }: AskedDefinition,

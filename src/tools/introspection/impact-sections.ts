@@ -14,8 +14,9 @@ export interface LocatedUse {
   why?: string;
 }
 
-/** A list in an answer, below the line `header (of; shared; ...):`. The default of `of` is the number of uses. `shared`
- * are the properties that all rows have. */
+/** A list in an answer. The line above its rows is `header (of; shared[0]; shared[1]):`. `of` is the number of uses, or a
+ * text in place of this number; by default, the sum of the counts of the rows. `shared` has texts for the properties
+ * that all rows have in common. */
 export interface Section {
   header: string;
   rows: readonly Row[];

@@ -68,8 +68,9 @@ export function wasListed(
   );
 }
 
-/** Returns a clause that repeats NAMES from an earlier answer: functions that may use the sought name without a cross
- * reference. DONE is the participle for this use. */
+/** Returns a clause of an answer that lists NAMES again after an earlier answer: functions that may use a name although
+ * SBCL recorded no cross reference. TOTAL is the number of all such functions, also of those not in NAMES. DONE is the
+ * verb of the clause. */
 export function listedAgain(
   names: readonly string[],
   total: number | undefined,
