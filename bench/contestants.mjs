@@ -71,13 +71,13 @@ export async function setStage() {
 function copyOwnCache(folder) {
   const own = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'live-lisp');
   const kept = existsSync(own)
-    ? readdirSync(own).filter((name) => /^(?:agent|image)-.*\.(?:fasl|core)$/.test(name))
+    ? readdirSync(own).filter((name) => /^(?:backend|image)-.*\.(?:fasl|core)$/.test(name))
     : [];
   for (const name of kept) cpSync(join(own, name), join(folder, name));
 }
 
-/** True in an image that was started from a core with the agent in it. */
-const FROM_CORE = '(not (null (symbol-value (find-symbol "**ORIGIN**" "LIVE-LISP.AGENT"))))';
+/** True in an image that was started from a core with the backend in it. */
+const FROM_CORE = '(not (null (symbol-value (find-symbol "**ORIGIN**" "LIVE-LISP.BACKEND"))))';
 /** A core is made with a low priority, so other programs of the machine can hold that up for long. */
 const CORE_LIMIT_MS = 900_000;
 

@@ -1,4 +1,4 @@
-;;;; Decides what is timed within the image: the agent's own operations beside the plain
+;;;; Decides what is timed within the image: the backend's own operations beside the plain
 ;;;; way to the same answer, and whether both give the same.
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
@@ -23,7 +23,7 @@
                     (- (nanoseconds) began)))))
 
 (defun member-of (operation-value key)
-  "Return the member KEY of the answer of an operation of the agent."
+  "Return the member KEY of the answer of an operation of the backend."
   (loop for (name value) on (live-lisp.base::json-object-members (second operation-value)) by #'cddr
         when (string= name key) return value))
 

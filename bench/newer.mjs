@@ -17,7 +17,7 @@ const PARTS = 10;
 /** What is measured, by the end of its id. */
 const TITLES = {
   start: 'start to `initialize` answered',
-  first: 'start to first `(+ 1 2)` answered, agent in the cache',
+  first: 'start to first `(+ 1 2)` answered, backend in the cache',
   eval: '`eval_form` of `(+ 1 2)`',
   callers: '`who_calls` of `alexandria:ensure-list`',
   sites: 'the same with `sites`',

@@ -27,7 +27,7 @@ const MEASURES = [
   { id: 'floor.first', title: 'floor: start to first `echo` answered', unit: 'ms' },
   {
     id: 'warm.first',
-    title: 'live-lisp: start to first `(+ 1 2)` answered, agent in the cache',
+    title: 'live-lisp: start to first `(+ 1 2)` answered, backend in the cache',
     unit: 'ms',
     baseline: 'floor.first',
     goal: { of: 'ratio', atMost: 1.15 },
@@ -58,11 +58,11 @@ const FIRST_MEASURES = [
       of: 'ratio',
       atMost: 4,
       missed:
-        'nearly all of it is SBCL’s compiler. It takes 4 ms for each kB of the agent, in all its rooms alike. What a first call needs is half of these; less optimization saves a twentieth.',
+        'nearly all of it is SBCL’s compiler. It takes 4 ms for each kB of the backend, in all its rooms alike. What a first call needs is half of these; less optimization saves a twentieth.',
     },
   },
   { id: 'cold.start', title: 'of it: start to `initialize` answered', unit: 'ms' },
-  { id: 'cold.compiled', title: 'of it: from there until the agent is compiled', unit: 'ms' },
+  { id: 'cold.compiled', title: 'of it: from there until the backend is compiled', unit: 'ms' },
   { id: 'cold.loaded', title: 'of it: from there until it is loaded and has answered', unit: 'ms' },
   { id: 'cold.core', title: 'after it, beside all else: until the core is kept', unit: 'ms' },
 ];
@@ -106,7 +106,7 @@ export async function measureFirstStarts(stage, rounds) {
   ]);
   return {
     title: 'The very first start',
-    note: 'The same where nothing is in the cache: the agent is compiled, by a process on each CPU, and then loaded. The core from which later images start is made after that.',
+    note: 'The same where nothing is in the cache: the backend is compiled, by a process on each CPU, and then loaded. The core from which later images start is made after that.',
     ...compare(FIRST_MEASURES, samples),
   };
 }
@@ -149,7 +149,7 @@ async function timeFirstStart(contestant) {
   const client = new Client(contestant);
   await client.initialize();
   const started = performance.now();
-  const compiling = untilKept(cache, /^agent-.*\.fasl$/);
+  const compiling = untilKept(cache, /^backend-.*\.fasl$/);
   await evaluate(client);
   const answered = performance.now();
   const compiled = await compiling;

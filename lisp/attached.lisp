@@ -1,12 +1,12 @@
-;;;; Runs the agent in an image that somebody else started. The agent serves the wire protocol on a
-;;;; socket, and does not change that person's debugger, streams, threads or settings. Images that
-;;;; the server starts do not load this file.
+;;;; Runs the backend in an image that somebody else started. The backend serves the wire protocol
+;;;; on a socket, and does not change that person's debugger, streams, threads or settings. Images
+;;;; that the server starts do not load this file.
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-BSD-SOCKETS")
   (require "SB-POSIX"))
 
-(in-package "LIVE-LISP.AGENT")
+(in-package "LIVE-LISP.BACKEND")
 
 ;;; Functions of SBCL that jobs must not call, because they end the image
 
@@ -38,7 +38,8 @@ job, signal NOT-OURS instead."
 ;;; Preparing the image
 
 (defun settle ()
-  "Prepare the image for jobs: install the agent's hooks and guards, and lock the agent's packages."
+  "Prepare the image for jobs: install the backend's hooks and guards, and lock the backend's
+packages."
   (setf **on-peer-gone** (constantly nil)
         **stopped** nil
         **attached** t)
@@ -48,8 +49,8 @@ job, signal NOT-OURS instead."
   (install-hooks 'exit-refused 'save-refused)
   (if-able "heap guard" (watch-memory))
   ;; A locked package signals an error when code redefines one of its functions. Without its
-  ;; functions the agent could not be stopped.
-  (mapc #'sb-ext:lock-package **agent-packages**))
+  ;; functions the backend could not be stopped.
+  (mapc #'sb-ext:lock-package **backend-packages**))
 
 (define-operation ("begin-session" :server-only t :inline t :gives boolean)
     ((server string "A text that identifies this server among those of the image.")
@@ -106,19 +107,20 @@ session does not have the turn."
 
 (pushnew 'leave-turn **at-session-end**)
 
-;;; Removing the agent from the image
+;;; Removing the backend from the image
 
-(defun all-agent-packages ()
-  "Return a list of the packages of the agent, including LIVE-LISP, the package that programs use."
-  (adjoin (symbol-package 'live-lisp:stop) **agent-packages**))
+(defun all-backend-packages ()
+  "Return a list of the packages of the backend, including LIVE-LISP, the package that programs
+use."
+  (adjoin (symbol-package 'live-lisp:stop) **backend-packages**))
 
-(defun agent-symbols ()
-  "Return a list of the symbols whose home package is one of the agent's packages."
-  (loop for package in (all-agent-packages)
+(defun backend-symbols ()
+  "Return a list of the symbols whose home package is one of the backend's packages."
+  (loop for package in (all-backend-packages)
         append (home-symbols package)))
 
 (defun remove-class (class)
-  "Remove CLASS, a class of the agent, from the image: remove its methods, its links from its
+  "Remove CLASS, a class of the backend, from the image: remove its methods, its links from its
 superclasses, and its name."
   (dolist (method (copy-list (sb-mop:specializer-direct-methods class)))
     (let ((function (sb-mop:method-generic-function method)))
@@ -128,19 +130,19 @@ superclasses, and its name."
   (setf (find-class (class-name class)) nil))
 
 (defun remove-package (package)
-  "Delete PACKAGE, a package of the agent, even if other packages use it."
+  "Delete PACKAGE, a package of the backend, even if other packages use it."
   (sb-ext:unlock-package package)
   (dolist (user (package-used-by-list package)) (unuse-package package user))
   (dolist (used (package-use-list package)) (unuse-package used package))
   (handler-bind ((package-error #'continue)) (delete-package package)))
 
 (defun vanish ()
-  "Remove the classes, macros and packages of the agent from the image, so that the garbage
+  "Remove the classes, macros and packages of the backend from the image, so that the garbage
 collector can free the rest. Leave functions and variables, because this function and its callers
 still use them. Remove the macros, because SLIME keeps the symbol of each macro, and all code of the
-agent would stay reachable from it."
+backend would stay reachable from it."
   (sb-ext:without-package-locks
-    (let ((symbols (agent-symbols)) (packages (all-agent-packages)))
+    (let ((symbols (backend-symbols)) (packages (all-backend-packages)))
       (dolist (symbol symbols)
         (let ((class (find-class symbol nil)))
           (when (and class (eq (class-name class) symbol)) (ignore-errors (remove-class class))))
@@ -192,7 +194,7 @@ closes the channel, or after a message that cannot be read."
       (send (object "fault" (print-safely 500 failure "~A"))))))
 
 (defun serve-connection (connection)
-  "Serve the server at the other end of CONNECTION, a socket. An error in the agent closes the
+  "Serve the server at the other end of CONNECTION, a socket. An error in the backend closes the
 connection. It does not open the debugger of the person."
   (let ((*channel* (open-channel (sb-bsd-sockets:socket-file-descriptor connection)))
         (*session* nil))
@@ -230,7 +232,7 @@ another error, such as too many open files, try again."
   (loop for connection = (next-connection socket)
         while connection
         do (let ((connection connection))
-             (sb-thread:make-thread (lambda () (as-agent-thread (serve-connection connection)))
+             (sb-thread:make-thread (lambda () (as-backend-thread (serve-connection connection)))
                                     :name "live-lisp connection"))))
 
 (defun remove-files (paths)
@@ -262,15 +264,16 @@ Afterwards the person can save a core, which SBCL does only when no other thread
 (defun serve (path &key entry)
   "Start a thread that serves the wire protocol on the Unix socket PATH to any number of servers,
 and return the thread. Signal an error if PATH exists. The image continues when a server
-disconnects. ENTRY is NIL or the name of a file. When the agent is stopped or the image exits,
+disconnects. ENTRY is NIL or the name of a file. When the backend is stopped or the image exits,
 remove this file and the socket."
   (let ((socket (listening-socket path)) (files (remove nil (list path entry))))
     (settle)
-    (let ((thread (sb-thread:make-thread (lambda () (as-agent-thread (serve-socket socket files)))
+    (let ((thread (sb-thread:make-thread (lambda () (as-backend-thread (serve-socket socket files)))
                                          :name "live-lisp server"))
           (at-exit (lambda () (remove-files files))))
       (push at-exit sb-ext:*exit-hooks*)
-      ;; SBCL saves no core while other threads run, and a core with the agent in it would not work.
+      ;; SBCL saves no core while other threads run, and a core with the backend in it would not
+      ;; work.
       (push 'live-lisp:stop sb-ext:*save-hooks*)
       (push (lambda ()
               (setf sb-ext:*exit-hooks* (remove at-exit sb-ext:*exit-hooks*)

@@ -1,20 +1,20 @@
-;;;; Loads the agent into this image and serves the image on a socket, where servers that work in
-;;;; the same folder find it. attach.lisp loads this file with a standard readtable. The agent is
-;;;; compiled in another SBCL process, once for each version of the agent and of SBCL.
+;;;; Loads the backend into this image and serves the image on a socket, where servers that work in
+;;;; the same folder find it. attach.lisp loads this file with a standard readtable. The backend is
+;;;; compiled in another SBCL process, once for each version of the backend and of SBCL.
 
-(load (merge-pathnames "kept-agent.lisp" *load-truename*))
+(load (merge-pathnames "kept-backend.lisp" *load-truename*))
 
 (in-package "LIVE-LISP.ATTACH")
 
 (defparameter *folder* (make-pathname :name nil :type nil :version nil :defaults *load-truename*)
-  "The folder of the agent's sources.")
+  "The folder of the backend's sources.")
 
 (defun serving-folder ()
   "Return the native name of the folder in which servers look for images."
   (private-folder (or (variable-of "LIVE_LISP_SERVING")
                       (concatenate 'string (home-folder) "/.cache/live-lisp/serving"))))
 
-;;; The compiled agent
+;;; The compiled backend
 
 (defun digest (files)
   "Return a 64-bit hash of the names and the contents of FILES, a list of pathnames."
@@ -33,21 +33,21 @@
                 until (zerop end)
                 do (dotimes (index end) (add (aref octets index)))))))))
 
-(defun agent-digest ()
-  "Return the digest of the agent's source files as a string in base 36."
+(defun backend-digest ()
+  "Return the digest of the backend's source files as a string in base 36."
   (let ((files (sort (directory (merge-pathnames "**/*.lisp" *folder*)) #'string<
                      :key #'namestring)))
     (string-downcase (format nil "~36R" (digest files)))))
 
-(defun compiled-agent (digest)
-  "Return the pathname of the compiled agent with DIGEST, a string from AGENT-DIGEST. Compile the
-agent first if that file does not exist. Signal an error if it cannot be compiled."
-  (kept-agent (format nil "~A/attached-~A" (agents-folder) digest)
+(defun compiled-backend (digest)
+  "Return the pathname of the compiled backend with DIGEST, a string from BACKEND-DIGEST. Compile
+the backend first if that file does not exist. Signal an error if it cannot be compiled."
+  (kept-backend (format nil "~A/attached-~A" (backends-folder) digest)
               (lambda (base)
-                (format t "~&; live-lisp compiles its agent for SBCL ~A, once.~%"
+                (format t "~&; live-lisp compiles its backend for SBCL ~A, once.~%"
                         (lisp-implementation-version))
                 (finish-output)
-                (compile-agent base *folder* "LIVE_LISP_ATTACHED=1"))))
+                (compile-backend base *folder* "LIVE_LISP_ATTACHED=1"))))
 
 ;;; Serving
 
@@ -70,8 +70,8 @@ folder."
     (sb-ext:native-namestring folder)))
 
 (defun take-out-other ()
-  "Stop the agent that is already in this image, if there is one. Signal an error if LIVE-LISP names
-a package that does not belong to the agent."
+  "Stop the backend that is already in this image, if there is one. Signal an error if LIVE-LISP
+names a package that does not belong to the backend."
   (let ((package (find-package "LIVE-LISP")))
     (cond ((null package))
           ((find-package "LIVE-LISP.BASE")
@@ -83,8 +83,8 @@ a package that does not belong to the agent."
                     (package-name package))))))
 
 (defun serve (digest)
-  "Serve this image on a socket by the compiled agent with DIGEST, a string from AGENT-DIGEST.
-Before that, remove an agent that is already in this image. Write an entry file, by which servers
+  "Serve this image on a socket by the compiled backend with DIGEST, a string from BACKEND-DIGEST.
+Before that, remove a backend that is already in this image. Write an entry file, by which servers
 find the image. Return the name under which the image is served."
   (take-out-other)
   (let* ((folder (serving-folder))
@@ -92,11 +92,11 @@ find the image. Return the name under which the image is served."
          (socket (format nil "~A/~A.socket" folder name))
          (entry (format nil "~A/~A.json" folder name))
          (workspace (workspace)))
-    (load-agent (compiled-agent digest))
+    (load-backend (compiled-backend digest))
     (dolist (path (list socket entry))
       (handler-case (sb-posix:unlink path) (sb-posix:syscall-error ())))
-    (funcall (find-symbol "SERVE" "LIVE-LISP.AGENT") socket :entry entry)
-    (funcall (find-symbol "WRITE-ENTRY" "LIVE-LISP.AGENT") entry
+    (funcall (find-symbol "SERVE" "LIVE-LISP.BACKEND") socket :entry entry)
+    (funcall (find-symbol "WRITE-ENTRY" "LIVE-LISP.BACKEND") entry
              "name" name "pid" (sb-posix:getpid) "workspace" workspace "socket" socket
              "started" (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0))
              "lisp" (format nil "SBCL ~A" (lisp-implementation-version)))
@@ -105,4 +105,4 @@ find the image. Return the name under which the image is served."
             name workspace)
     name))
 
-(let ((*print-pretty* nil)) (serve (agent-digest)))
+(let ((*print-pretty* nil)) (serve (backend-digest)))

@@ -1,9 +1,9 @@
-;;;; Loads the agent when the cache has no fasl of the agent, and compiles a fasl for the next
+;;;; Loads the backend when the cache has no fasl of the backend, and compiles a fasl for the next
 ;;;; start. If compiling is not possible, it loads the source. It reads these environment variables.
 ;;;; LIVE_LISP_FASL is the path of the fasl, without the SBCL version. LIVE_LISP_SERVER is the
 ;;;; process id of the server: names of temporary files contain it, so that those of ended servers
 ;;;; can be removed. If LIVE_LISP_WORKERS is set, this number of processes compile the fasl, and the
-;;;; agent is not loaded. If LIVE_LISP_ATTACHED is set, the fasl also contains attached.lisp, for
+;;;; backend is not loaded. If LIVE_LISP_ATTACHED is set, the fasl also contains attached.lisp, for
 ;;;; images that somebody else runs. If LIVE_LISP_STRICT is set, compiler warnings are printed and
 ;;;; SBCL exits with 1. Otherwise warnings are ignored.
 
@@ -13,10 +13,10 @@
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *files*
-  (append (agent-files)
+  (append (backend-files)
           (and (sb-ext:posix-getenv "LIVE_LISP_ATTACHED") '("attached"))
           '("closed"))
-  "The names of the files in the agent's fasl, in the order in which they are loaded.")
+  "The names of the files in the backend's fasl, in the order in which they are loaded.")
 
 (defvar *warnings* '()
   "A list of texts, newest first: the warnings of the compiler, and the errors that stopped a
@@ -53,8 +53,8 @@ it is a warning."
   "Compile PARTS, an alist from names of source files to paths of fasls, in WORKERS processes at
 once. First load all sources interpreted, so that each file finds the macros and structures of the
 others. This takes a thirtieth of the time of compiling. Do not load the last source, because it
-unexports the agent's symbols. Leave the macros interpreted, because compiling them would cost more
-time than it saves. Signal an error if a process fails."
+unexports the backend's symbols. Leave the macros interpreted, because compiling them would cost
+more time than it saves. Signal an error if a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
@@ -70,7 +70,7 @@ time than it saves. Signal an error if a process fails."
                                                 (loop for (name . part) in share
                                                       do (compile-part name part)))))))
           (unless (eql 0 (end-of-process id))
-            (error "A process that compiled a part of the agent failed.")))))))
+            (error "A process that compiled a part of the backend failed.")))))))
 
 (defun set-umask (mask)
   "Set the umask of this process to MASK, and return the old umask."
@@ -85,17 +85,17 @@ time than it saves. Signal an error if a process fails."
                   (delete-file out))
     (error () nil)))
 
-(defun compile-agent (target)
-  "Compile the agent into the fasl TARGET. TARGET appears only when it is complete. Load the agent
-too, unless LIVE_LISP_WORKERS is set. Signal an error if compiling or loading fails. If the folder
-of TARGET is not writable, as in a sandbox, load the agent and write no TARGET."
-  ;; Without SB-POSIX the probes cannot run, so the agent would be compiled without any internals.
+(defun compile-backend (target)
+  "Compile the backend into the fasl TARGET. TARGET appears only when it is complete. Load the
+backend too, unless LIVE_LISP_WORKERS is set. Signal an error if compiling or loading fails. If the
+folder of TARGET is not writable, as in a sandbox, load the backend and write no TARGET."
+  ;; Without SB-POSIX the probes cannot run, so the backend would be compiled without any internals.
   (ignore-errors (require "SB-POSIX"))
   (let* ((beside (format nil "~A.~A.~36R" target (sb-ext:posix-getenv "LIVE_LISP_SERVER")
                          (random (expt 36 8) (make-random-state t))))
          (folder (unless (writable-p beside) (ignore-errors (make-temporary-folder))))
          (maker (and folder (process-id)))
-         (unique (if folder (concatenate 'string folder "/agent") beside))
+         (unique (if folder (concatenate 'string folder "/backend") beside))
          (parts (loop for name in *files*
                       collect (cons name (format nil "~A.~A" unique (substitute #\- #\/ name)))))
          (workers (sb-ext:posix-getenv "LIVE_LISP_WORKERS"))
@@ -122,7 +122,7 @@ of TARGET is not writable, as in a sandbox, load the agent and write no TARGET."
       (*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))
       (base (sb-ext:posix-getenv "LIVE_LISP_FASL")))
   (handler-bind ((warning #'muffle-warning))
-    (handler-case (compile-agent (sb-ext:parse-native-namestring
+    (handler-case (compile-backend (sb-ext:parse-native-namestring
                                   (format nil "~A-~A.fasl" base (lisp-implementation-version))))
       (error (failure)
         (note-condition failure)

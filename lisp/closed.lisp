@@ -1,6 +1,6 @@
-;;;; The last file of the agent in an image that the server starts. It unexports the symbols of the
-;;;; agent's packages, so that a list of all external symbols in the image does not show them.
+;;;; The last file of the backend in an image that the server starts. It unexports the symbols of
+;;;; the backend's packages, so that a list of all external symbols in the image does not show them.
 
-(in-package "LIVE-LISP.AGENT")
+(in-package "LIVE-LISP.BACKEND")
 
-(unexport-agent *package*)
+(unexport-backend *package*)

@@ -1,13 +1,13 @@
 ;;;; Turns an SBCL that a command has started, perhaps on another machine, into an image of the
-;;;; server. The server sends kept-agent.lisp and this file to its REPL, then a call of BECOME-IMAGE
-;;;; (src/image/process/bootstrap.ts). Nothing of live-lisp is installed there.
+;;;; server. The server sends kept-backend.lisp and this file to its REPL, then a call of
+;;;; BECOME-IMAGE (src/image/process/bootstrap.ts). Nothing of live-lisp is installed there.
 
 (in-package "LIVE-LISP.ATTACH")
 
 (defun move-standard-streams ()
   "Move the standard input and output of this process to two other file descriptors, and return
-these. Child processes do not inherit them, so only the agent reads and writes messages of the wire.
-Afterwards descriptor 0 reads from /dev/null, and descriptor 1 writes to the standard error."
+these. Child processes do not inherit them, so only the backend reads and writes messages of the
+wire. Afterwards descriptor 0 reads from /dev/null, and descriptor 1 writes to the standard error."
   (flet ((moved (descriptor)
            (let ((copy (sb-posix:dup descriptor)))
              ;; FD_CLOEXEC, which SB-POSIX lacks, is 1.
@@ -19,7 +19,7 @@ Afterwards descriptor 0 reads from /dev/null, and descriptor 1 writes to the sta
       (sb-posix:close nowhere)
       (values in out))))
 
-;;; The exchange with the server before the agent is loaded: lines of ASCII, and files
+;;; The exchange with the server before the backend is loaded: lines of ASCII, and files
 
 (defun send-line (stream control &rest arguments)
   "Format the line CONTROL, a format control, with ARGUMENTS, and write it to STREAM, a binary
@@ -45,20 +45,20 @@ first a line with the length and the name of the file, then its content."
          (path (sb-ext:parse-native-namestring
                 (concatenate 'string folder "/" (subseq line (1+ space))))))
     (unless (= (read-sequence octets stream) (length octets))
-      (error "The connection to live-lisp ended while it sent its agent."))
+      (error "The connection to live-lisp ended while it sent its backend."))
     (ensure-directories-exist path)
     (with-open-file (out path :direction :output :element-type '(unsigned-byte 8)
                               :if-exists :supersede)
       (write-sequence octets out))))
 
-;;; The compiled agent
+;;; The compiled backend
 
 (defun temporary-folder ()
   "Make a folder that only this user can enter, and return its native name."
   (let ((places (remove nil (list (variable-of "TMPDIR") "/tmp" "/var/tmp" "/dev/shm"))))
     (dolist (place places
                    (error "None of the folders ~{~A~^, ~} can be written there, and live-lisp ~
-                           needs one to compile its agent in. Have the command provide one, as ~
+                           needs one to compile its backend in. Have the command provide one, as ~
                            docker run --tmpfs /tmp:exec does."
                           places))
       (let ((folder (handler-case (sb-posix:mkdtemp (concatenate 'string place
@@ -67,9 +67,9 @@ first a line with the length and the name of the file, then its content."
         (when folder (return folder))))))
 
 (defun kept-base (identity)
-  "Return the path prefix under which this machine keeps the compiled agent of version IDENTITY, a
-string. Return NIL if the folder of compiled agents is not writable."
-  (let ((folder (ignore-errors (agents-folder))))
+  "Return the path prefix under which this machine keeps the compiled backend of version IDENTITY, a
+string. Return NIL if the folder of compiled backends is not writable."
+  (let ((folder (ignore-errors (backends-folder))))
     (and folder
          (zerop (handler-case (progn (sb-posix:access folder sb-posix:w-ok) 0) (error () 1)))
          (format nil "~A/command-~A" folder identity))))
@@ -81,8 +81,8 @@ string. Return NIL if the folder of compiled agents is not writable."
                                :recursive t)
     (file-error ())))
 
-(defun receive-agent (in out identity)
-  "Load the compiled agent of version IDENTITY, a string. If this machine has no copy, request the
+(defun receive-backend (in out identity)
+  "Load the compiled backend of version IDENTITY, a string. If this machine has no copy, request the
 sources from the server on OUT, receive them on IN, and compile them. IN and OUT are binary
 streams."
   (let* ((base (kept-base identity))
@@ -92,22 +92,22 @@ streams."
                (if fasl "kept" "none") *features*)
     (let ((count (parse-integer (receive-line in))))
       (if (zerop count)
-          (load-agent fasl)
+          (load-backend fasl)
           (let ((folder (temporary-folder)))
             (unwind-protect
                  (progn
                    (loop repeat count do (receive-file in folder))
-                   (load-agent
-                    (kept-agent (or base (concatenate 'string folder "/agent"))
+                   (load-backend
+                    (kept-backend (or base (concatenate 'string folder "/backend"))
                                 (lambda (base)
-                                  (compile-agent base (sb-ext:parse-native-namestring
+                                  (compile-backend base (sb-ext:parse-native-namestring
                                                        folder nil #p"" :as-directory t))))))
               (remove-folder folder)))))))
 
 (defun become-image (identity &key (without "") folder registry silence)
   "Serve the server at the other end of the standard input and output. Never return: the process
-ends when that connection ends. IDENTITY, a string, is the version of the agent. WITHOUT is the
-value for LIVE_LISP_WITHOUT: the abilities that the agent must not use. FOLDER is the workspace or
+ends when that connection ends. IDENTITY, a string, is the version of the backend. WITHOUT is the
+value for LIVE_LISP_WITHOUT: the abilities that the backend must not use. FOLDER is the workspace or
 NIL. REGISTRY is the value for CL_SOURCE_REGISTRY, by which ASDF finds systems, or NIL. SILENCE is
 NIL or a number of seconds: a server that sends nothing for so long counts as gone."
   (multiple-value-bind (in out) (move-standard-streams)
@@ -121,18 +121,18 @@ NIL or a number of seconds: a server that sends nothing for so long counts as go
         (sb-posix:syscall-error ())))
     (when registry (sb-posix:setenv "CL_SOURCE_REGISTRY" registry 1))
     (sb-posix:setenv "LIVE_LISP_WITHOUT" without 1)
-    ;; The agent recognizes by this variable the processes that the image has started, and ends them
-    ;; with the image. If the command runs on the server's machine, the server has set the variable
-    ;; already.
+    ;; The backend recognizes by this variable the processes that the image has started, and ends
+    ;; them with the image. If the command runs on the server's machine, the server has set the
+    ;; variable already.
     (sb-posix:setenv "LIVE_LISP_IMAGE"
                      (format nil "~D-~36R" (sb-posix:getpid)
                              (random (expt 36 12) (make-random-state t)))
                      0)
     (with-standard-io-syntax
       (let ((*print-readably* nil) (*print-pretty* t) (*break-on-signals* nil))
-        ;; After the agent's files, the server sends nothing until it has received the greeting. So
-        ;; the buffer of INPUT contains no message when INPUT is dropped.
+        ;; After the backend's files, the server sends nothing until it has received the greeting.
+        ;; So the buffer of INPUT contains no message when INPUT is dropped.
         (let ((input (sb-sys:make-fd-stream in :element-type '(unsigned-byte 8)))
               (output (sb-sys:make-fd-stream out :output t :element-type '(unsigned-byte 8))))
-          (receive-agent input output identity))
-        (funcall (find-symbol "MAIN" "LIVE-LISP.AGENT") :in in :out out :silence silence)))))
+          (receive-backend input output identity))
+        (funcall (find-symbol "MAIN" "LIVE-LISP.BACKEND") :in in :out out :silence silence)))))

@@ -1,11 +1,11 @@
-;;;; Determines which internals of SBCL the agent can use. In another SBCL version, an internal name
-;;;; can mean something else, so each internal is tried on an example, called its probe (see
+;;;; Determines which internals of SBCL the backend can use. In another SBCL version, an internal
+;;;; name can mean something else, so each internal is tried on an example, called its probe (see
 ;;;; base/probes.lisp). Probes run in a child process, because a wrong internal can end or hang the
 ;;;; process that uses it.
 
 (defpackage "LIVE-LISP.INTERNALS"
   (:use "COMMON-LISP")
-  (:export "*PROVEN*" "*UNPROVEN*" "PROBE-INTERNALS" "AGENT-FILES" "SOURCE" "IN-CHILD"
+  (:export "*PROVEN*" "*UNPROVEN*" "PROBE-INTERNALS" "BACKEND-FILES" "SOURCE" "IN-CHILD"
            "END-OF-PROCESS" "PROCESS-ID" "MAKE-TEMPORARY-FOLDER"))
 
 (in-package "LIVE-LISP.INTERNALS")
@@ -13,7 +13,7 @@
 (defparameter *folder*
   (let ((file #.(or *compile-file-truename* *load-truename*)))
     (make-pathname :name nil :type nil :version nil :defaults file))
-  "The folder of the agent's sources.")
+  "The folder of the backend's sources.")
 
 (defun source (name)
   "Return the pathname of the source file NAME, such as \"base/json\"."
@@ -28,8 +28,8 @@ form. Each name begins with the string FOLDER."
                  (:module (files-of (getf options :components)
                                     (concatenate 'string folder name "/"))))))
 
-(defun agent-files ()
-  "Return the names of the agent's files, such as \"base/json\", in the order in which they are
+(defun backend-files ()
+  "Return the names of the backend's files, such as \"base/json\", in the order in which they are
 loaded. live-lisp.asd lists them."
   (with-open-file (in (merge-pathnames "live-lisp.asd" *folder*) :external-format :utf-8)
     (let ((*package* (find-package "LIVE-LISP.INTERNALS")) (*read-eval* nil))
@@ -76,7 +76,7 @@ string FILES."
     ;; The runtime prints a message for each exhausted stack.
     (dolist (stream '(1 2)) (funcall (intern "DUP2" "SB-POSIX") nowhere stream))
     (let ((sb-ext:*evaluator-mode* :interpret))
-      (loop for name in (agent-files)
+      (loop for name in (backend-files)
             until (string= name "base/probes")
             do (load (source name))))
     (load (source "base/probes"))
@@ -89,7 +89,7 @@ string FILES."
 
 (defun note-unproven (name why)
   "Add a list (NAME WHY) to *UNPROVEN*, unless it has one for NAME. NAME is the name of an internal
-or ability, and WHY a text with the reason why the agent cannot use it."
+or ability, and WHY a text with the reason why the backend cannot use it."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)

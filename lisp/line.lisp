@@ -1,5 +1,5 @@
-;;;; Loads attaching.lisp in one thread at a time: two threads that load the agent at the same time
-;;;; would disturb each other. attach.lisp loads this file with standard syntax. It interns no
+;;;; Loads attaching.lisp in one thread at a time: two threads that load the backend at the same
+;;;; time would disturb each other. attach.lisp loads this file with standard syntax. It interns no
 ;;;; symbols.
 
 (unwind-protect

@@ -1,6 +1,6 @@
-;;;; The agent of live-lisp: the part of the server that runs in the Lisp image. The server loads it
-;;;; by boot.lisp, which reads the list of files here. A Lisp programmer loads it by ASDF, to work
-;;;; on it in SLIME or SLY, and to run its tests.
+;;;; The backend of live-lisp: the part of the server that runs in the Lisp image. The server loads
+;;;; it by boot.lisp, which reads the list of files here. A Lisp programmer loads it by ASDF, to
+;;;; work on it in SLIME or SLY, and to run its tests.
 
 (defsystem "live-lisp"
   :description "Answers an MCP server's questions about a running Common Lisp image."
@@ -14,7 +14,7 @@
     :components
     ((:file "package") (:file "or-nil") (:file "sbcl") (:file "sbcl-code") (:file "sbcl-definitions")
      (:file "sbcl-observe") (:file "sbcl-system") (:file "sbcl-uses") (:file "probes")
-     (:file "agent-names") (:file "json") (:file "shapes") (:file "capture") (:file "stack")
+     (:file "backend-names") (:file "json") (:file "shapes") (:file "capture") (:file "stack")
      (:file "printing") (:file "hooks") (:file "wrapping") (:file "wire")))
    (:module "jobs"
     :serial t
@@ -93,7 +93,7 @@
   :in-order-to ((test-op (test-op "live-lisp/tests"))))
 
 (defsystem "live-lisp/internals"
-  :description "Finds the internals of this SBCL that the agent can use and is compiled for."
+  :description "Finds the internals of this SBCL that the backend can use and is compiled for."
   :depends-on ("sb-posix")
   :serial t
   :components ((:file "internals") (:file "probed")))
@@ -104,7 +104,7 @@
   :components ((:file "attached")))
 
 (defsystem "live-lisp/tests"
-  :description "Tests of the agent that need no server. They are in the repository only."
+  :description "Tests of the backend that need no server. They are in the repository only."
   :depends-on ("live-lisp" "sb-rt")
   :pathname "../tests/lisp/"
   :serial t

@@ -1,12 +1,12 @@
-;;;; Runs the agent. It greets the server, then its reader thread receives messages until the
+;;;; Runs the backend. It greets the server, then its reader thread receives messages until the
 ;;;; channel to the server ends. Then the image ends too.
 
-(defpackage "LIVE-LISP.AGENT"
+(defpackage "LIVE-LISP.BACKEND"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK"
         "LIVE-LISP.JOURNAL")
   (:export "MAIN" "SAVE" "SERVE"))
 
-(in-package "LIVE-LISP.AGENT")
+(in-package "LIVE-LISP.BACKEND")
 
 (claim-package)
 
@@ -75,7 +75,7 @@ output of threads that run no job, and start the session."
 
 (defmacro steadily (&body body)
   "Evaluate BODY in the main thread. Signals to the process, such as an interrupt, arrive in this
-thread. They are for the program, not for the agent. So an interrupt or a serious condition ends
+thread. They are for the program, not for the backend. So an interrupt or a serious condition ends
 BODY, and nothing else happens. Then unblock signals: a throw out of the handler of a memory fault
 leaves them blocked."
   `(handler-case (progn ,@body)
@@ -103,7 +103,7 @@ changed since SAVE."
       (sb-ext:exit :code 1 :abort t))))
 
 (defun begin-listening ()
-  "Load the contribs of SBCL and install the hooks that the agent needs for lookups and calls."
+  "Load the contribs of SBCL and install the hooks that the backend needs for lookups and calls."
   ;; Load the contribs now, because a lookup must not intern symbols later.
   (require-contrib "SB-INTROSPECT")
   (require-contrib "SB-CLTL2")
@@ -142,9 +142,9 @@ variable LIVE_LISP_PROGRAM names, and its core is in another file."
          (not (equal runtime (truename sb-ext:*core-pathname*))))))
 
 (defun save ()
-  "Do the preparations that need no server, then save this process, with the agent, as the core file
-that the environment variable LIVE_LISP_CORE names. Never return: exit with code 3 if this program
-can never be saved, and with 1 if saving failed."
+  "Do the preparations that need no server, then save this process, with the backend, as the core
+file that the environment variable LIVE_LISP_CORE names. Never return: exit with code 3 if this
+program can never be saved, and with 1 if saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
   ;; The process lowers its own priority. The server could lower it only after the start, when
   ;; bubblewrap may already have started SBCL as another process.
@@ -157,7 +157,7 @@ can never be saved, and with 1 if saving failed."
                           #o077)
   (setf **origin** (origin))
   (prepare)
-  (guard-agent-threads)
+  (guard-backend-threads)
   (guard)
   ;; Do not let SAVE-LISP-AND-DIE link all code again. Linking takes a second, half of the time of a
   ;; save, and SBCL's own code is linked already.
@@ -188,14 +188,14 @@ number, or 0 for no signal. Do nothing on other systems."
               channel (sb-sys:vector-sap octet) 1 #x42)))))
 
 (defun leave-to-program ()
-  "Wait for the program to end after the agent was removed from this image. Then exit with code 0.
+  "Wait for the program to end after the backend was removed from this image. Then exit with code 0.
 Linux kills the process if the server ends first."
   (end-with-server 9)
   (await-program)
   (sb-ext:exit :code 0))
 
 (defun main (&key (in 3) (out in) (begun (and (= in 3) 4)) silence)
-  "Run the agent in the main thread, with a reader thread that receives messages. Never return. IN
+  "Run the backend in the main thread, with a reader thread that receives messages. Never return. IN
 and OUT are file descriptors of the channel to the server. BEGUN is the descriptor of the memory
 that is shared with the server, or NIL. SILENCE is NIL or a number of seconds: a server that sends
 nothing for so long counts as gone. When the program exits, SBCL ends the reader thread first and
@@ -211,7 +211,7 @@ this thread last, so this thread then only waits for its end."
   ;; Do this before the first message is performed, because that message can be code that ends all
   ;; threads.
   (protect-this-thread)
-  (unless **origin** (steadily (guard-agent-threads)))
+  (unless **origin** (steadily (guard-backend-threads)))
   (take-errands)
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     (push (lambda ()

@@ -9,14 +9,14 @@ import { build } from 'esbuild';
 import { BUNDLE, PAGE_BUNDLE } from './bundle.mjs';
 import { noticesText } from './notices.mjs';
 import { declarations } from './operations.mjs';
-import { buildProgram, knowingAgent } from './program.mjs';
+import { buildProgram, knowingBackend } from './program.mjs';
 
 const forTests = process.argv.includes('--for-tests');
 for (const folder of ['dist', 'dist-tests']) rmSync(folder, { recursive: true, force: true });
 const [program, library, page] = await Promise.all([
   buildProgram(forTests ? 'tests/checked-program.ts' : 'src/program.ts', 'dist'),
   build({
-    ...(await knowingAgent(BUNDLE)),
+    ...(await knowingBackend(BUNDLE)),
     metafile: true,
     entryPoints: ['src/index.ts'],
     outfile: 'dist/index.js',

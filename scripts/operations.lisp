@@ -1,11 +1,12 @@
-;;;; Loads the sources of the agent, without starting it, and prints the operations and types that they declare, as JSON.
+;;;; Loads the sources of the backend, without starting it, and prints the operations and types that
+;;;; they declare, as JSON.
 
 (load (merge-pathnames "../lisp/internals.lisp" *load-truename*))
 
 (setf sb-ext:*evaluator-mode* :interpret)
 (handler-bind ((warning #'muffle-warning))
   ;; Images of other people have one more file, with one more operation.
-  (dolist (name (append (live-lisp.internals:agent-files) '("attached")))
+  (dolist (name (append (live-lisp.internals:backend-files) '("attached")))
     (load (live-lisp.internals:source name))))
 
 (in-package "LIVE-LISP.JOBS")

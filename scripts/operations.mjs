@@ -127,7 +127,7 @@ ${texts(false).join('\n')}
 }
 
 /** All operations: also those that only the server itself requests, to observe and control the image and its jobs. */
-export interface AgentOperations extends Operations {
+export interface BackendOperations extends Operations {
 ${texts(true).join('\n')}
 }
 `;

@@ -1,5 +1,5 @@
 // Decides how the program is put together: its code in program.cjs, start.js, which loads that, and live-lisp.js. The
-// code knows the agent's source.
+// code knows the backend's source.
 
 import { createHash } from 'node:crypto';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
@@ -11,11 +11,11 @@ import { BUNDLE, ENTRY_BUNDLE, SCRIPT_BUNDLE } from './bundle.mjs';
 const PROJECT = join(import.meta.dirname, '..');
 
 /**
- * Returns the digest of the agent's source, as the server has it.
+ * Returns the digest of the backend's source, as the server has it.
  * @returns {Promise<string>}
  */
-async function agentDigest() {
-  const entryPoints = ['src/image/process/agent.ts'];
+async function backendDigest() {
+  const entryPoints = ['src/image/process/backend.ts'];
   const { outputFiles } = await build({
     ...BUNDLE,
     absWorkingDir: PROJECT,
@@ -40,12 +40,12 @@ function withValues(options, values) {
 }
 
 /**
- * Returns OPTIONS of esbuild for a bundle that knows the agent's source.
+ * Returns OPTIONS of esbuild for a bundle that knows the backend's source.
  * @template {object} Options
  * @param {Options} options
  */
-export async function knowingAgent(options) {
-  return withValues(options, { BUNDLED_AGENT: await agentDigest() });
+export async function knowingBackend(options) {
+  return withValues(options, { BUNDLED_BACKEND: await backendDigest() });
 }
 
 /**
@@ -57,7 +57,7 @@ async function builtInSignatures() {
   const contents =
     "export { assemble } from './src/assembly.ts'; export { readConfig } from './src/config.ts';";
   const stdin = { contents, resolveDir: PROJECT, loader: /** @type {const} */ ('ts') };
-  await build({ ...(await knowingAgent(SCRIPT_BUNDLE)), stdin, outfile });
+  await build({ ...(await knowingBackend(SCRIPT_BUNDLE)), stdin, outfile });
   const { assemble, readConfig } = createRequire(import.meta.url)(outfile);
   rmSync(outfile);
   const { registry } = assemble(readConfig(['tools'], {}));
@@ -84,7 +84,7 @@ async function builtInSignatures() {
 export async function buildProgram(entry, folder) {
   const program = join(folder, 'program.cjs');
   const { metafile } = await build({
-    ...(await knowingAgent(SCRIPT_BUNDLE)),
+    ...(await knowingBackend(SCRIPT_BUNDLE)),
     metafile: true,
     entryPoints: [entry],
     outfile: resolve(program),

@@ -1,7 +1,7 @@
 // Runs suites that others wrote in a plain SBCL and in an image of the server, and prints what differs: the ANSI tests
 // (ANSI_DIR, github.com/pfdietz/ansi-test), those of SBCL (SBCL_TESTS, the folder tests/ of its source), and those of
 // installed libraries (LIBRARIES, names of systems with a comma between). Without these the probes of tests/unnoticed run.
-// The .sh files of SBCL's tests are left out: they start an SBCL of their own, which has no agent.
+// The .sh files of SBCL's tests are left out: they start an SBCL of their own, which has no backend.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

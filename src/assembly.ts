@@ -73,7 +73,7 @@ export interface Timeouts {
 export interface AssemblyOptions extends Timeouts {
   /** Notices for the first answer. That answer removes them from this array. */
   notices?: string[];
-  /** Names of parts of the agent that are left out. If absent, the server decides this when an image starts. */
+  /** Names of parts of the backend that are left out. If absent, the server decides this when an image starts. */
   without?: readonly string[];
   /** Set when the server has several images. Each image then has its own assembly. */
   oneOfSeveral?: OneOfSeveral;

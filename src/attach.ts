@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { fittingImages, listeningImages, servedImages } from './image/attached/serving.ts';
-import { lispPath } from './image/process/agent.ts';
+import { lispPath } from './image/process/backend.ts';
 import { type Served, servedSince } from './image/wire/served.ts';
 import { isTooWide } from './paths.ts';
 import { PACKAGE_FOLDER } from './sandboxing.ts';

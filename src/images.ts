@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { attachLine } from './attach.ts';
 import type { Config } from './config.ts';
 import { SetupError } from './errors.ts';
-import type { AgentConnection } from './image/attached/attached-peer.ts';
+import type { BackendConnection } from './image/attached/attached-peer.ts';
 import { parseServedImage } from './image/attached/serving.ts';
 import type { SwankAddress } from './image/attached/swank.ts';
 import { ThroughSwank } from './image/attached/through-swank.ts';
@@ -33,7 +33,7 @@ export type Connections = Required<
 /** The parts that images are made of, besides a configuration. */
 export interface ImageParts {
   sandbox: Sandbox | undefined;
-  /** Names of the parts of the Lisp side (the agent) that are left out. If undefined, the server decides this when an
+  /** Names of the parts of the Lisp side (the backend) that are left out. If undefined, the server decides this when an
    * image starts. */
   without: readonly string[] | undefined;
   /** Returns the reason why a file may not be read. */
@@ -136,7 +136,7 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
       `What the command of --image ${command.name} says about its image cannot be read. Update live-lisp where that image runs, and here.`,
     );
   };
-  const connect = (): AgentConnection => {
+  const connect = (): BackendConnection => {
     if (opened === undefined) throw new Error('connect was called before find.');
     return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
   };

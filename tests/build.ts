@@ -1,10 +1,10 @@
-// Builds the server and its agent once before the tests, so that they always run what the sources say.
+// Builds the server and its backend once before the tests, so that they always run what the sources say.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { compilingCommand, isCompiled, WITHOUT_EVERYTHING } from '../src/image/process/agent.ts';
+import { compilingCommand, isCompiled, WITHOUT_EVERYTHING } from '../src/image/process/backend.ts';
 import { cacheFolder } from '../src/paths.ts';
 import { untrueAnswers } from './declared.ts';
 import { LIBRARIES_AS_COMPILED, LISP, PROJECT, startSession, testSbcl, untilCoreKept } from './harness.ts';
@@ -22,8 +22,9 @@ function compilation(): string {
     (when (asdf:find-system system nil) (asdf:load-system system)))`;
 }
 
-/** Has a server with ENV compile the agent and the core, where that was not done before. Returns whether it has an image. */
-async function compileAgent(env: Record<string, string>): Promise<boolean> {
+/** Has a server with ENV compile the backend and the core, where that was not done before. Returns whether it has an
+ * image. */
+async function compileBackend(env: Record<string, string>): Promise<boolean> {
   const session = await startSession({ env });
   try {
     const { isError } = await session.call('eval_form', { form: '1' });
@@ -40,8 +41,8 @@ async function compileLibraries(args: readonly string[], env: Record<string, str
   await session.eval(compilation(), { timeout: 600 }).finally(() => session.close());
 }
 
-/** Compiles the agent that uses only what SBCL documents, to which images can come that end by themselves. */
-function compilePlainAgent(): void {
+/** Compiles the backend that uses only what SBCL documents, to which images can come that end by themselves. */
+function compilePlainBackend(): void {
   const places = { lispFolder: LISP, cacheFolder: cacheFolder(), root: PROJECT };
   const options = { ...places, heapMb: 1024, trees: [], without: WITHOUT_EVERYTHING };
   if (isCompiled(options)) return;
@@ -74,11 +75,11 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const { XDG_STATE_HOME = '', LIVE_LISP_SERVING = '' } = project.config.env;
   const env = { XDG_STATE_HOME, LIVE_LISP_SERVING };
   // Where there is no SBCL the tests that need one tell so.
-  if (await compileAgent(env)) {
+  if (await compileBackend(env)) {
     // What a sandbox compiles is for its root alone.
     const ways = [[], LIBRARIES_AS_COMPILED];
     await Promise.all(ways.map((args) => compileLibraries(args, env)));
-    compilePlainAgent();
+    compilePlainBackend();
   }
   return () => {
     reportLeftOut(project);

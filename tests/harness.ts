@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Timeouts } from '../src/assembly.ts';
-import { compiledAgent, WITHOUT_EVERYTHING } from '../src/image/process/agent.ts';
+import { compiledBackend, WITHOUT_EVERYTHING } from '../src/image/process/backend.ts';
 import { coreFile } from '../src/image/process/kept-core.ts';
 import { findSbcl } from '../src/image/process/sbcl.ts';
 import type { Times } from '../src/image/wire/times.ts';
@@ -29,7 +29,7 @@ export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
 /** The same program, with times that a test gives. It is built for tests only. */
 const TIMED_SERVER = join(PROJECT, 'dist-tests', 'live-lisp.js');
 export const FIXTURES = join(PROJECT, 'fixtures');
-/** The sources of the agent. */
+/** The sources of the backend. */
 export const LISP = join(PROJECT, 'lisp');
 
 /** Returns the SBCL that the servers of the tests run: that of LIVE_LISP_SBCL, or else the first on PATH. */
@@ -217,19 +217,19 @@ export function temporaryFolder(): TestFolder {
   return { path, put, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** Puts the compiled agent, the core and the code of the program into BASE, which XDG_CACHE_HOME names for servers. So
- *  those need not make them. What is tested with another cache for another reason costs no compilation then. Where
+/** Puts the compiled backend, the core and the code of the program into BASE, which XDG_CACHE_HOME names for servers.
+ * So  those need not make them. What is tested with another cache for another reason costs no compilation then. Where
  *  there are none in the user's own cache, where tests/build.ts has them put, BASE stays as it is. With PLAIN it gets the
- *  agent of plain images too. */
+ *  backend of plain images too. */
 export function warmCache(base: string, { plain = false } = {}): void {
   const own = cacheFolder();
   const options = { cacheFolder: own, lispFolder: LISP };
-  const agents = [compiledAgent(options)];
-  if (plain) agents.push(compiledAgent({ ...options, without: WITHOUT_EVERYTHING }));
+  const backends = [compiledBackend(options)];
+  if (plain) backends.push(compiledBackend({ ...options, without: WITHOUT_EVERYTHING }));
   const there = existsSync(own) ? readdirSync(own) : [];
   // Another SBCL of this machine has one too.
   const version = execFileSync(testSbcl(), ['--version'], { encoding: 'utf8' }).trim();
-  const fasls = agents.map((agent) => `${basename(agent)}-${version.replace(/^SBCL /, '')}.fasl`);
+  const fasls = backends.map((backend) => `${basename(backend)}-${version.replace(/^SBCL /, '')}.fasl`);
   const core = coreIn(own);
   const programs = [SERVER, TIMED_SERVER].map(codeIn);
   // What a server still writes has another ending, and another name when it is copied.

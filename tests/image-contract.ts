@@ -45,11 +45,11 @@ export function imageContract(make: (connections: Connections) => Promise<Image>
   describe('is an image', () => promises(make));
 }
 
-/** Resolves with the status of IMAGE once its agent has answered in the short time that a status waits for that. */
+/** Resolves with the status of IMAGE once its backend has answered in the short time that a status waits for that. */
 function reacting(image: Image): Promise<ImageStatus> {
   return until('a status in time', 60_000, async () => {
     const status = await image.status();
-    return status.state !== 'not reacting' && status.agent !== undefined && status;
+    return status.state !== 'not reacting' && status.backend !== undefined && status;
   });
 }
 
@@ -230,7 +230,7 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
     const { state, jobs } = await reacting(image);
     expect([state, jobs.map(({ phase }) => phase)]).toEqual(['busy', ['running', 'running']]);
     // The thread of a call that was answered ends a little later.
-    const inImage = async () => (await image.status()).agent?.jobs?.length === 2;
+    const inImage = async () => (await image.status()).backend?.jobs?.length === 2;
     await until('both in the image', 10_000, inImage);
     stop.abort();
     for (const { ending } of await Promise.all(replies)) expect(ending.kind).toBe('interrupted');
@@ -238,9 +238,9 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
   });
 
   test('the status of an idle image tells its version, package and heap', async () => {
-    const { state, agent, jobs } = await reacting(image);
-    expect([state, jobs, agent?.package]).toEqual(['ready', [], 'COMMON-LISP-USER']);
-    expect(agent?.heapUsed).toBeLessThan(agent?.heapSize ?? 0);
+    const { state, backend, jobs } = await reacting(image);
+    expect([state, jobs, backend?.package]).toEqual(['ready', [], 'COMMON-LISP-USER']);
+    expect(backend?.heapUsed).toBeLessThan(backend?.heapSize ?? 0);
     expect(image.running).toBe(true);
   });
 }

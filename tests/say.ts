@@ -1,4 +1,4 @@
-// How code in the image writes to the channel of the agent.
+// How code in the image writes to the channel of the backend.
 
 /** Defines (say JSON), which sends a frame with that text. */
 export const SAY = `(defun say (json)

@@ -1,18 +1,18 @@
-;;;; Runs code of the agent within calls of the program: WITH-ISOLATION keeps the agent and the
-;;;; program from noticing each other, and hooks make functions of SBCL call the agent. A hook is on
-;;;; a function of SBCL, and stays until the agent is removed. To wrap a function of the program for
-;;;; a limited time, use wrapping.lisp.
+;;;; Runs code of the backend within calls of the program: WITH-ISOLATION keeps the backend and the
+;;;; program from noticing each other, and hooks make functions of SBCL call the backend. A hook is
+;;;; on a function of SBCL, and stays until the backend is removed. To wrap a function of the
+;;;; program for a limited time, use wrapping.lisp.
 
 (in-package "LIVE-LISP.BASE")
 
-;;; Keeping the agent and the program apart
+;;; Keeping the backend and the program apart
 
 (sb-ext:defglobal **kept-away** 0
-  "The number of conditions of agent code that WITH-ISOLATION has hidden from handlers of the
+  "The number of conditions of backend code that WITH-ISOLATION has hidden from handlers of the
 program. Only tests read it.")
 
 (sb-ext:defglobal **own-random-state** (sb-ext:seed-random-state 1)
-  "The random state of agent code that runs within a call of the program, so that it leaves the
+  "The random state of backend code that runs within a call of the program, so that it leaves the
 program's random state alone.")
 
 (sb-ext:defglobal **first-modes** (float-modes) "The floating-point modes of a fresh SBCL.")
@@ -27,12 +27,12 @@ CONDITION."
   (setf **kept-away** (logand most-positive-fixnum (1+ **kept-away**))))
 
 (defvar *noting* nil
-  "True while code of the agent runs within a call of the program. A condition signalled meanwhile
-comes from the agent, not from the program.")
+  "True while code of the backend runs within a call of the program. A condition signalled meanwhile
+comes from the backend, not from the program.")
 
-(defmacro agent-handler-bind (bindings &body body)
-  "Evaluate BODY, code of the program, with handlers of the agent. While a handler runs, *NOTING* is
-true. BINDINGS is a list of (TYPE HANDLER) lists, as in HANDLER-BIND."
+(defmacro backend-handler-bind (bindings &body body)
+  "Evaluate BODY, code of the program, with handlers of the backend. While a handler runs, *NOTING*
+is true. BINDINGS is a list of (TYPE HANDLER) lists, as in HANDLER-BIND."
   `(handler-bind ,(loop for (type handler) in bindings
                         collect `(,type (lambda (condition)
                                           (let ((*noting* t)) (funcall ,handler condition)))))
@@ -93,19 +93,19 @@ program ended FUNCTION, signal the timeout again to the program."
       (when late (cerror "Continue." late)))))
 
 (defmacro with-isolation (&body body)
-  "Evaluate BODY, code of the agent within a call of the program, with interrupts off. Hide the
+  "Evaluate BODY, code of the backend within a call of the program, with interrupts off. Hide the
 program's handlers, variables and modes from BODY, and those of BODY from the program. Return the
 values of BODY, or NIL if it would have entered the debugger. A THROW out of BODY works."
-  `(flet ((agent-part () ,@body))
-     (declare (dynamic-extent #'agent-part))
-     (sb-sys:without-interrupts (call-with-fresh-specials #'agent-part))))
+  `(flet ((backend-part () ,@body))
+     (declare (dynamic-extent #'backend-part))
+     (sb-sys:without-interrupts (call-with-fresh-specials #'backend-part))))
 
 (defmacro with-interruptible-isolation (&body body)
-  "Evaluate BODY, code of the agent that can take long. This is WITH-ISOLATION with interrupts on,
+  "Evaluate BODY, code of the backend that can take long. This is WITH-ISOLATION with interrupts on,
 so that an interrupt can end the call around BODY."
-  `(flet ((agent-part () ,@body))
-     (declare (dynamic-extent #'agent-part))
-     (call-with-fresh-specials #'agent-part)))
+  `(flet ((backend-part () ,@body))
+     (declare (dynamic-extent #'backend-part))
+     (call-with-fresh-specials #'backend-part)))
 
 ;;; Hooks
 

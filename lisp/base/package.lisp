@@ -1,7 +1,7 @@
-;;;; The base of the agent: the connection to the server, and the access to SBCL's internals. It
+;;;; The base of the backend: the connection to the server, and the access to SBCL's internals. It
 ;;;; also defines the packages that users see.
 
-;; The agent looks nothing up by name in these packages at run time, so that evaluated code may
+;; The backend looks nothing up by name in these packages at run time, so that evaluated code may
 ;; rename or delete them.
 
 (defpackage "LIVE-LISP"
@@ -15,7 +15,7 @@
            "TOOL-RESULT" "TOOL-RESULT-ID" "TOOL-RESULT-SUCCESS" "TOOL-RESULT-RESULT"
            "TOOL-RESULT-ERROR" "EXECUTE-TOOL-CALL" "STOP" "FORGET")
   ;; Lock the package, so that a definition of the user under one of these names cannot break the
-  ;; agent.
+  ;; backend.
   (:lock t))
 
 (defpackage "LIVE-LISP-USER"
@@ -23,7 +23,7 @@
 
 (defpackage "LIVE-LISP.BASE"
   (:use "COMMON-LISP")
-  ;; In addition, each declaration of an internal of SBCL in sbcl-*.lisp exports the agent's name
+  ;; In addition, each declaration of an internal of SBCL in sbcl-*.lisp exports the backend's name
   ;; for it.
   (:export "GLOBAL-FUNCTION" "DEBUG-NAME" "PLAIN-DEFINITION" "ASSIGNED-SLOTS" "FILE-PARTS"
            "MARKING-CODE" "COMPILED-FROM" "DEFINE-ABILITY" "DEFINE-CHECK" "IF-ABLE"
@@ -32,11 +32,11 @@
            "FIRST-CONDITION-WORD" "PAGE-SLOT" "RUNTIME-ADDRESS"
            "CALL-SKIPPING-UNDECODABLE" "MAP-CODE" "MAP-FUNCTIONS"
            "MAP-XREFS" "LINKED-NAMES" "+NAME-OF-CELL+" "FIRST-CONSTANT" "CLAIM-PACKAGE"
-           "MAP-PACKAGES" "FROM-PACKAGES" "UNEXPORT-AGENT" "**ATTACHED**" "**AGENT-PACKAGES**"
-           "AGENT-PACKAGE-P" "AGENT-FILE-P" "STARTS-P" "SBCL-FILE-P" "SBCL-PACKAGE-P"
+           "MAP-PACKAGES" "FROM-PACKAGES" "UNEXPORT-BACKEND" "**ATTACHED**" "**BACKEND-PACKAGES**"
+           "BACKEND-PACKAGE-P" "BACKEND-FILE-P" "STARTS-P" "SBCL-FILE-P" "SBCL-PACKAGE-P"
            "LOCKED-SYMBOL-P" "NAME-SYMBOL" "HOME-SYMBOLS" "GLOBAL-FUNCTION-P"
            "NOTE-FRAME" "FRAME-ROLE" "WITH-ISOLATION"
-           "WITH-INTERRUPTIBLE-ISOLATION" "AGENT-HANDLER-BIND" "*NOTING*" "WITH-NO-HANDLERS"
+           "WITH-INTERRUPTIBLE-ISOLATION" "BACKEND-HANDLER-BIND" "*NOTING*" "WITH-NO-HANDLERS"
            "DEFINE-HOOK" "INSTALL-HOOKS" "UNINSTALL-HOOKS" "UNWRAP-ALL" "WRAP" "UNWRAP"
            "PROGRAM-WRAPPED-P"
            "LISTEN-FOR-FUNCTIONS"

@@ -84,11 +84,11 @@ if COMMON-LISP-USER is deleted too."
       (or (find-package "COMMON-LISP-USER") (find-package "KEYWORD"))))
 
 (sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
-  "The pprint dispatch table of a fresh SBCL. The agent uses it because the session's table can
+  "The pprint dispatch table of a fresh SBCL. The backend uses it because the session's table can
 contain functions of the program that fail or never end.")
 
 (defvar *digit-limit* 100
-  "The largest number of digits that is printed in full. The agent shortens numbers with more
+  "The largest number of digits that is printed in full. The backend shortens numbers with more
 digits.")
 
 (defun long-number-p (object)

@@ -1,11 +1,11 @@
-;;;; Tests whether each internal of SBCL works as the agent expects. DEFINE-PROBE adds a row to a
-;;;; list of tests. A row has names and a form. The names are the agent's names of internals, or the
-;;;; name of an ability. The form uses them on an example with a known answer, and is true if they
-;;;; work. When the agent is compiled, internals.lisp runs the rows in a child process, since a
-;;;; wrong internal can end its process. Then the agent is compiled with a fallback for each
+;;;; Tests whether each internal of SBCL works as the backend expects. DEFINE-PROBE adds a row to a
+;;;; list of tests. A row has names and a form. The names are the backend's names of internals, or
+;;;; the name of an ability. The form uses them on an example with a known answer, and is true if
+;;;; they work. When the backend is compiled, internals.lisp runs the rows in a child process, since
+;;;; a wrong internal can end its process. Then the backend is compiled with a fallback for each
 ;;;; internal with a row that failed, and the rows are run again. A row with the name of an ability
-;;;; proves the ability even if some of its internals are missing. The fasls of the agent contain no
-;;;; code of this file.
+;;;; proves the ability even if some of its internals are missing. The fasls of the backend contain
+;;;; no code of this file.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -14,7 +14,7 @@
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row to *PROBES*. NAMES lists the agent's names of internals, symbols, or names of
+  "Add a row to *PROBES*. NAMES lists the backend's names of internals, symbols, or names of
 abilities, strings. FORM returns true if they work."
   `(for-probes (push '(,names ,form) *probes*)))
 
@@ -29,7 +29,7 @@ failure."
      (serious-condition () "signals an error")))
 
  (defun used-p (name)
-   "Return true if the agent uses NAME. NAME is a string that names an ability, which must not be
+   "Return true if the backend uses NAME. NAME is a string that names an ability, which must not be
 left out, or a symbol that names an internal, which must not be absent."
    (if (stringp name)
        (let ((*ability* name)) (not (why-left-out name)))
@@ -807,7 +807,7 @@ and the path of its fasl, and return its value."
     (push (lambda () (setf thread sb-thread:*current-thread*)) sb-ext:*after-gc-hooks*)
     (setf arguments (arguments-of-call +after-collection+ (lambda () (sb-ext:gc))))
     (pop sb-ext:*after-gc-hooks*)
-    ;; If SBCL runs the hooks in the thread that has collected, the agent does not use
+    ;; If SBCL runs the hooks in the thread that has collected, the backend does not use
     ;; +AFTER-COLLECTION+, so any value will do.
     (or (eq thread sb-thread:*current-thread*) (listp arguments))))
 (define-probe ("card table" card-marks card-bits)

@@ -205,7 +205,7 @@ objects in a region that is open."
 
 (define-internal error-context (parts)
   "Return the compiler's current error context, or NIL. An error context describes the form that a
-warning is about. The agent always passes NIL as PARTS."
+warning is about. The backend always passes NIL as PARTS."
   ("SB-C" "FIND-ERROR-CONTEXT"))
 (define-internal context-form (context)
   "Return the form that CONTEXT, an error context, describes."

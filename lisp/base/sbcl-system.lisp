@@ -153,8 +153,8 @@ return FUNCTION."
         finally (return each)))
 
 (defun plain-definition (name)
-  "Return the function of NAME without the agent's hooks and without wrappers such as that of TRACE.
-Since SBCL 2.6.6, FDEFINITION returns the outermost wrapper."
+  "Return the function of NAME without the backend's hooks and without wrappers such as that of
+TRACE. Since SBCL 2.6.6, FDEFINITION returns the outermost wrapper."
   (behind-hooks (inner-function (fdefinition name))))
 
 (define-internal-name +spawn+

@@ -139,7 +139,7 @@ special operator."
 
 (defun global-function (name)
   "Return the function that a call of NAME calls, including wrappers such as that of TRACE, but
-without the agent's hooks. Return NIL if NAME names no global function."
+without the backend's hooks. Return NIL if NAME names no global function."
   (and (global-function-p name) (behind-hooks (called-function name))))
 
 (define-ability "code" :without "who_calls and who_references leave out functions without a name")

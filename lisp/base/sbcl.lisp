@@ -1,8 +1,8 @@
-;;;; Defines the macros by which the agent uses internals of SBCL: operators, variables and types
+;;;; Defines the macros by which the backend uses internals of SBCL: operators, variables and types
 ;;;; that SBCL does not document. The files sbcl-*.lisp declare each internal with these macros: its
 ;;;; purpose, its name in SBCL, and its fallback. Other files use only our names for the internals.
 ;;;; They also use the exports of SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS, which
-;;;; SBCL's manual describes. The agent is compiled by the SBCL that runs it, so an internal is
+;;;; SBCL's manual describes. The backend is compiled by the SBCL that runs it, so an internal is
 ;;;; looked up when its declaration is expanded. An SBCL without the internal gets the fallback. A
 ;;;; call through our name costs no more than a direct call of SBCL's operator.
 
@@ -11,9 +11,9 @@
 ;;; Abilities
 
 (defstruct (ability (:constructor make-ability (name without state)))
-  "A feature of the agent that needs internals of SBCL.
-NAME, WITHOUT: its name, and a text about the agent's behaviour without it.
-STATE: :LEFT-OUT if the agent was compiled without it, :PROVEN if a probe of the whole ability has
+  "A feature of the backend that needs internals of SBCL.
+NAME, WITHOUT: its name, and a text about the backend's behaviour without it.
+STATE: :LEFT-OUT if the backend was compiled without it, :PROVEN if a probe of the whole ability has
 succeeded, else NIL.
 CHECK: NIL, or a function without parameters that returns true if this process has the ability.
 MISSING: a list of texts, each with the name of a missing internal and the reason."
@@ -33,7 +33,7 @@ later."
      ,@definitions))
 
 (where-compiled
-  (defvar *absent* '() "A list of the agent's names of the internals that this SBCL lacks.")
+  (defvar *absent* '() "A list of the backend's names of the internals that this SBCL lacks.")
 
   (defun outcome (name)
     "Return the value of the variable NAME, a string, in LIVE-LISP.INTERNALS, the package of
@@ -51,7 +51,7 @@ LIVE_LISP_WITHOUT excludes. Its value is a list of names with commas between the
           while end))
 
   (defun why-left-out (name)
-    "Return a text with the reason why the agent is compiled without the internal NAME, or without
+    "Return a text with the reason why the backend is compiled without the internal NAME, or without
 the current *ABILITY*. Return NIL if it is compiled with both."
     (flet ((among (text)
              (if (member text (left-out-names) :test #'string-equal)
@@ -60,19 +60,20 @@ the current *ABILITY*. Return NIL if it is compiled with both."
       (or (among "everything") (among *ability*) (among (string name)))))
 
   (defun ability-state-now (name)
-    "Return the state, :LEFT-OUT, :PROVEN or NIL, of the ability NAME, a string, for the agent that
-is being compiled."
+    "Return the state, :LEFT-OUT, :PROVEN or NIL, of the ability NAME, a string, for the backend
+that is being compiled."
     (cond ((why-left-out name) :left-out)
           ((member name (outcome "*PROVEN*") :test #'equal) :proven))))
 
 (defmacro if-able (ability &body body)
-  "Expand into BODY, or into NIL if the agent is compiled without ABILITY, the name of an ability."
+  "Expand into BODY, or into NIL if the backend is compiled without ABILITY, the name of an
+ability."
   (let ((*ability* ability))
     (unless (why-left-out ability) `(progn ,@body))))
 
 (defmacro define-ability (name &key without)
   "Declare the ability NAME, a string. The declarations of internals that follow belong to it.
-WITHOUT is a text about the agent's behaviour without the ability."
+WITHOUT is a text about the backend's behaviour without the ability."
   (setf *ability* name)
   `(push (make-ability ,name ,without ,(ability-state-now name)) **abilities**))
 
@@ -87,11 +88,11 @@ it, returns true."
 
 (defun note-missing (ability text)
   "Record in the ability named ABILITY that one of its internals is missing. TEXT names the
-internal, and says why the agent does not use it if SBCL has it."
+internal, and says why the backend does not use it if SBCL has it."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "Return true if the agent lacks ABILITY, an ABILITY structure. It lacks an ability that it was
+  "Return true if the backend lacks ABILITY, an ABILITY structure. It lacks an ability that it was
 compiled without, and has one whose own probe has succeeded. It lacks any other ability if the check
 of the ability fails or, without a check, if one of its internals is missing."
   (case (ability-state ability)
@@ -102,14 +103,14 @@ of the ability fails or, without a check, if one of its internals is missing."
            (and (ability-missing ability) t)))))
 
 (defun lacking-abilities ()
-  "Return a list of the names of the abilities that the agent lacks, in the order of their
+  "Return a list of the names of the abilities that the backend lacks, in the order of their
 declarations."
   (loop for ability in (reverse **abilities**)
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
   "Return a list of (NAME WITHOUT MISSING) lists for the abilities that are absent or lack an
-internal: the name of the ability, a text about the agent's behaviour without it, and a list of
+internal: the name of the ability, a text about the backend's behaviour without it, and a list of
 texts about the missing internals."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
@@ -155,9 +156,9 @@ NIL."
 
 (where-compiled
   (defun used-internal (name place test)
-    "Return SBCL's symbol for NAME, the agent's name of an internal: the first symbol in PLACE, a
+    "Return SBCL's symbol for NAME, the backend's name of an internal: the first symbol in PLACE, a
 list as in FIRST-INTERNAL, that satisfies the predicate TEST. Return NIL if there is none, or if the
-agent is compiled without NAME."
+backend is compiled without NAME."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
@@ -187,7 +188,7 @@ fallback."
   (declare (ignore arguments))
   value)
 
-;;; These macros declare an internal of SBCL. Each takes NAME, the agent's name for the internal,
+;;; These macros declare an internal of SBCL. Each takes NAME, the backend's name for the internal,
 ;;; and exports it. WHAT is the documentation. PLACE lists the names of the internal in SBCL, in the
 ;;; form that FIRST-INTERNAL takes.
 
@@ -255,7 +256,7 @@ list such as (\"SB-VM\" \"SYMBOL\"), or NIL if there is none."
 (where-compiled
   (defun runtime-name (name there)
     "Return THERE, the name of a function or variable of the C runtime, or NIL if the runtime lacks
-it or the agent is compiled without NAME, the agent's name for it."
+it or the backend is compiled without NAME, the backend's name for it."
     (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)

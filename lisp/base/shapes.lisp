@@ -1,4 +1,4 @@
-;;;; Declares the types of the JSON values that the server and the agent exchange. Each room, a
+;;;; Declares the types of the JSON values that the server and the backend exchange. Each room, a
 ;;;; folder of lisp/, declares the objects that it builds. scripts/operations.mjs writes the
 ;;;; server's types, and the tables of the page about the wire, from these declarations and those of
 ;;;; the operations.
@@ -68,7 +68,7 @@ MEMBERS can narrow the type of the same member in PARENTS."
 
 (defun whole-number (value)
   "Return VALUE, or an integer if VALUE is a float without a fraction. The server writes large
-integers with an exponent, so the agent reads them as floats."
+integers with an exponent, so the backend reads them as floats."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun fits-tuple-p (values types)

@@ -1,8 +1,8 @@
 ;;;; Finds the references that keep an object alive, for the operation inspect. A WALK visits all
 ;;;; objects that the program can reach, the nearest first, and PATH-TO returns the path to one of
 ;;;; them. Nothing here reads the memory of other threads or walks the heap, so other threads
-;;;; continue meanwhile. References of the agent itself are not followed: its symbols are no roots,
-;;;; and the walk does not enter its structures.
+;;;; continue meanwhile. References of the backend itself are not followed: its symbols are no
+;;;; roots, and the walk does not enter its structures.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -87,13 +87,13 @@ such as an index."
 (defun holding-p (object)
   "Return true if OBJECT can keep other objects alive. Return false for symbols with a package,
 which are roots; for EQL specializers, whose objects MAP-REFERENCES visits from the methods; and for
-structures of the agent."
+structures of the backend."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
     (array (eq t (array-element-type object)))
     (structure-object (let ((type (type-of object)))
-                        (not (and (symbolp type) (agent-package-p (symbol-package type))))))
+                        (not (and (symbolp type) (backend-package-p (symbol-package type))))))
     ((or cons function standard-object condition code) t)
     ;; Markers, which are elements of some vectors of SBCL, cannot be keys of a hash table.
     (t (value-cell-p object))))
@@ -106,7 +106,7 @@ symbols in packages of the program, else those in packages of SBCL. Variables su
 values of a REPL, are no roots."
   (map-packages
    (lambda (package)
-     (when (and (not (agent-package-p package))
+     (when (and (not (backend-package-p package))
                 (eq system (and (sb-ext:package-locked-p package) t)))
        (do-symbols (symbol package)
          (when (and (eq package (symbol-package symbol))
@@ -136,7 +136,7 @@ collector, a word can be left over from a call that has returned."
   "Return a list of the threads of the program. Their stacks and bindings are roots of a walk."
   (let ((threads (sb-thread:list-all-threads)))
     (append (program-threads threads)
-            ;; In our own image the main thread runs nothing but the agent.
+            ;; In our own image the main thread runs nothing but the backend.
             (and **attached** (not (eq sb-thread:*current-thread* (sb-thread:main-thread)))
                  (list (sb-thread:main-thread))))))
 

@@ -104,10 +104,10 @@ others.")
 ;;; Beginning and ending a watch
 
 (defun watch-errors (watch)
-  "Make WATCH, a WATCH structure, the watch of this session. From now on the agent records the
+  "Make WATCH, a WATCH structure, the watch of this session. From now on the backend records the
 errors that it selects."
   (set-session-watch watch)
-  ;; After the agent has stopped, *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
+  ;; After the backend has stopped, *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
   (unless **attached** (pushnew 'watch-no-more **at-stop**))
   (note-signals (watch-type watch)))
 

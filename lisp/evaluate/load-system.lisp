@@ -21,7 +21,7 @@ it. Otherwise return NIL."
   "Call FUNCTION. Return two values: NIL, and the value of FUNCTION. If FUNCTION signals an error
 for which NEEDED-SYSTEM returns a list, end FUNCTION and return only that list."
   (catch 'needed
-    (agent-handler-bind ((error (lambda (condition)
+    (backend-handler-bind ((error (lambda (condition)
                                   (let ((needed (needed-system condition)))
                                     (when needed (throw 'needed needed))))))
       (values nil (funcall function)))))

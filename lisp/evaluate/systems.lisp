@@ -107,7 +107,7 @@ OTHERS is true, include the files of the systems that SYSTEM needs."
 
 (defun doubtful-system-p (system)
   "Return true if ASDF may load SYSTEM from a fasl of an older text: a file of SYSTEM has the same
-date as its fasl, and the agent does not know its loaded text."
+date as its fasl, and the backend does not know its loaded text."
   (loop for (component . path) in (source-components system)
           thereis (and (null (known-text path)) (nth-value 1 (seems-unchanged-p component)))))
 

@@ -18,14 +18,14 @@
   "The limits of the address space of this process. A limit is a vector (SOFT HARD) of two numbers
 of octets.
 BEFORE: the limit that the process had at first.
-NOW: the limit that the agent set. It is in force only while LIFTING is 0.
-FIRST: the first soft limit that the agent set.
+NOW: the limit that the backend set. It is in force only while LIFTING is 0.
+FIRST: the first soft limit that the backend set.
 RESERVES: the number of times that NOW can still be raised.
 LIFTING: the number of running calls of CALL-UNLIMITED."
   before now first (reserves +reserves+) (lifting 0))
 
 (sb-ext:defglobal **limits** nil
-  "The LIMITS structure of this image, or NIL if the agent set no limit.")
+  "The LIMITS structure of this image, or NIL if the backend set no limit.")
 
 (sb-ext:defglobal **limits-lock** (sb-thread:make-mutex :name "live-lisp limits")
   "The mutex that a thread holds while it changes a limit.")

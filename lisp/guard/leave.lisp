@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.GUARD")
 
 (defun send-written ()
-  "Send the server the output that each job has written so far. The agent calls this before the
-image ends or the agent is removed."
+  "Send the server the output that each job has written so far. The backend calls this before the
+image ends or the backend is removed."
   (loop for id being the hash-keys of **jobs**
         for written = (job-written id)
         when written do (send (object "id" id "written" written))))
@@ -30,7 +30,7 @@ thread is making a spare thread. Then call FUNCTION with ARGUMENTS."
 (define-hook +end-other-threads+ exit-noted)
 
 (defun note-exits ()
-  "Install the hooks by which the agent notices each exit and sends the output of the jobs first."
+  "Install the hooks by which the backend notices each exit and sends the output of the jobs first."
   (install-hooks 'output-sent-before-exit 'exit-noted))
 
 (defun environment-of (process)
@@ -70,8 +70,8 @@ it is killed."
             do (dolist (process left) (signal-process process +kill+))))))
 
 (defun leave (code)
-  "Kill the processes that the image started, then end the image with the exit code CODE. The agent
-calls this when the server is gone."
+  "Kill the processes that the image started, then end the image with the exit code CODE. The
+backend calls this when the server is gone."
   (ignore-errors (end-descendants))
   (end-image code))
 

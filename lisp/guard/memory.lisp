@@ -79,21 +79,21 @@ and forget jobs and threads that have ended."
   "Return a list of the jobs and threads to which the growth of the heap is charged after a
 collection in this thread. In a thread of the person who runs the image, return NIL."
   (case (thread-role)
-    (:agent (possible-growers))
+    (:backend (possible-growers))
     (:theirs '())
     (:job (list (or *job* (gethash sb-thread:*current-thread* **starters**))))
     (:thread (list sb-thread:*current-thread*))))
 
 (defun thread-role ()
-  "Return a keyword for the code that the current thread runs: :JOB for code of a job, :AGENT for
-code of the agent, :THREAD for other code, and :THEIRS for other code in an image that somebody else
-runs. The thread of a job runs code of the agent before and after the code of the job."
+  "Return a keyword for the code that the current thread runs: :JOB for code of a job, :BACKEND for
+code of the backend, :THREAD for other code, and :THEIRS for other code in an image that somebody
+else runs. The thread of a job runs code of the backend before and after the code of the job."
   (let* ((thread sb-thread:*current-thread*)
          (starter (gethash thread **starters**))
          (main (eq thread (sb-thread:main-thread))))
-    (cond (*job* (if (job-interruptible *job*) :job :agent))
+    (cond (*job* (if (job-interruptible *job*) :job :backend))
           ((and **attached** main) :theirs)
-          ((or *reading* (eq :agent starter) (system-thread-p thread) main) :agent)
+          ((or *reading* (eq :backend starter) (system-thread-p thread) main) :backend)
           ((and starter (running-job-p starter)) :job)
           (**attached** :theirs)
           (t :thread))))
@@ -226,8 +226,8 @@ garbage of jobs that were ended."
   (collect-after-growers))
 
 (sb-ext:defglobal **nursery-before** nil
-  "The number of octets between collections before the agent set it, or NIL if the agent did not set
-it.")
+  "The number of octets between collections before the backend set it, or NIL if the backend did not
+set it.")
 
 (defun leave-memory ()
   "Stop guarding the heap, and restore the number of octets between collections that

@@ -1,15 +1,15 @@
-;;;; Removes the agent from the image: its hooks and settings in SBCL, its threads and its
-;;;; connection. The agent's packages stay, with their definitions, except in an image that somebody
-;;;; else runs (VANISH in attached.lisp).
+;;;; Removes the backend from the image: its hooks and settings in SBCL, its threads and its
+;;;; connection. The backend's packages stay, with their definitions, except in an image that
+;;;; somebody else runs (VANISH in attached.lisp).
 
 (in-package "LIVE-LISP.GUARD")
 
 (sb-ext:defglobal **settings-before** '()
-  "An alist from variables that the agent has set to their earlier global values.")
+  "An alist from variables that the backend has set to their earlier global values.")
 
 (sb-ext:defglobal **at-stop** '()
-  "A list of functions without parameters that STOP calls last, to remove more of the agent from the
-image.")
+  "A list of functions without parameters that STOP calls last, to remove more of the backend from
+the image.")
 
 (defun set-until-stop (symbol value)
   "Set the global value of SYMBOL to VALUE. STOP restores the earlier value."
@@ -21,8 +21,8 @@ image.")
   (setf **exiting** t))
 
 (defun restore-settings ()
-  "Restore the earlier values of the variables that the agent has set, and remove NOTE-EXIT from the
-exit hooks."
+  "Restore the earlier values of the variables that the backend has set, and remove NOTE-EXIT from
+the exit hooks."
   (loop for (symbol . value) in (shiftf **settings-before** '())
         do (setf (sb-ext:symbol-global-value symbol) value))
   (setf sb-ext:*exit-hooks* (remove #'note-exit sb-ext:*exit-hooks*)))
@@ -38,9 +38,9 @@ most a second each."
 
 (defun live-lisp:stop ()
   "Remove live-lisp from this image: its hooks, settings, threads and connection. The image
-continues as an SBCL without the agent. The server answers the running calls with a note about this.
-Its next call gets another image, or a refusal if somebody else runs this image. Return T, or NIL
-when live-lisp was removed before."
+continues as an SBCL without the backend. The server answers the running calls with a note about
+this. Its next call gets another image, or a refusal if somebody else runs this image. Return T, or
+NIL when live-lisp was removed before."
   (unless (sb-ext:compare-and-swap (symbol-value '**stopped**) nil t)
     (setf **keeps-spare** nil
           **on-peer-gone** (constantly nil))

@@ -5,11 +5,11 @@
 
 (in-package "LIVE-LISP.GUARD")
 
-(sb-ext:defglobal **stopped** nil "True once the agent has been removed from this image.")
+(sb-ext:defglobal **stopped** nil "True once the backend has been removed from this image.")
 
 (defun thread-debugger-hook (condition hook)
   "Call DEBUGGER-HOOK with CONDITION and HOOK. Threads of the program have this function as
-*INVOKE-DEBUGGER-HOOK*. Once the agent is removed from the image, call the global value of that
+*INVOKE-DEBUGGER-HOOK*. Once the backend is removed from the image, call the global value of that
 variable instead, if it has one. If this function returns, SBCL enters its debugger."
   (if **stopped**
       (let ((global (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*)))
@@ -18,14 +18,14 @@ variable instead, if it has one. If this function returns, SBCL enters its debug
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A hash table from threads to the jobs that started them. The value for a thread that the reader
-thread started to run jobs is :AGENT.")
+thread started to run jobs is :BACKEND.")
 
 (defun starter-noted (function &rest arguments)
   "Hook: FUNCTION makes a thread. Call it with ARGUMENTS, record the job that starts the thread, and
 return the thread. In a thread that a job started, record that job."
   (let ((starter (or *job*
                      (gethash sb-thread:*current-thread* **starters**)
-                     (and *reading* :agent)))
+                     (and *reading* :backend)))
         (thread (apply function arguments)))
     (when starter (setf (gethash thread **starters**) starter))
     thread))
@@ -40,7 +40,7 @@ return the thread. In a thread that a job started, record that job."
 
 (defun call-taken (call)
   "Take the function and the arguments out of CALL, a cons (FUNCTION . ARGUMENTS), and call the
-function with them. This is a tail call, so that no frame of the agent keeps objects that the
+function with them. This is a tail call, so that no frame of the backend keeps objects that the
 program no longer uses."
   (if (cdr call)
       (apply (the function (shiftf (car call) nil)) (shiftf (cdr call) nil))
@@ -76,7 +76,7 @@ the job, channel and session of the thread that calls GUARDED. It can be called 
   (let ((call (list function)) (of-job (of-job-p)) (channel *channel*) (session *session*))
     (lambda (&rest arguments)
       (setf (cdr call) arguments)
-      ;; This is a tail call, so that no frame of the agent keeps ARGUMENTS.
+      ;; This is a tail call, so that no frame of the backend keeps ARGUMENTS.
       (run-guarded call of-job channel session))))
 
 (defun callable-p (object)
@@ -150,49 +150,49 @@ somebody else runs, install the hooks for timers and interrupts of jobs too."
   (install-hooks 'guarded-made)
   (when **attached** (install-hooks 'timer-made 'interrupting-apart)))
 
-;;; Keeping user code from ending or interrupting the agent's own threads
+;;; Keeping user code from ending or interrupting the backend's own threads
 
-(sb-ext:defglobal **agent-threads** '()
-  "A list of the threads that the agent needs. User code cannot end them.")
+(sb-ext:defglobal **backend-threads** '()
+  "A list of the threads that the backend needs. User code cannot end them.")
 
-(defun refusing-for-agent (function &rest arguments)
+(defun refusing-for-backend (function &rest arguments)
   "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS. The first argument is the
-thread. Do not call it for a thread of the agent, unless the process exits: programs often end all
+thread. Do not call it for a thread of the backend, unless the process exits: programs often end all
 threads. Warn instead if a job makes the call."
   (let ((thread (first arguments)))
     (cond ((exiting-p) (apply function arguments))
           ;; The spare thread does nothing yet. Ending it would end a later job, which the program
           ;; does not intend.
           ((and thread (spare-thread-p thread)) nil)
-          ((not (member thread **agent-threads**)) (apply function arguments))
+          ((not (member thread **backend-threads**)) (apply function arguments))
           ;; Without a job there is no answer that could show the warning.
           (*job* (warn "The thread ~A answers the server, so it is left alone."
                        (sb-thread:thread-name thread))))))
 
 (defun ending-noted (function &rest arguments)
   "Hook: FUNCTION ends a thread. Record that this thread ends the thread that is the first of
-ARGUMENTS. Then call FUNCTION with ARGUMENTS, unless REFUSING-FOR-AGENT refuses the call."
+ARGUMENTS. Then call FUNCTION with ARGUMENTS, unless REFUSING-FOR-BACKEND refuses the call."
   (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
-  (apply #'refusing-for-agent function arguments))
+  (apply #'refusing-for-backend function arguments))
 
 (defun interrupting (function &rest arguments)
   "Hook: FUNCTION interrupts a thread. Call it with ARGUMENTS, of which the first is the thread. For
-a thread of the agent, REFUSING-FOR-AGENT refuses the call. The main thread can always be
+a thread of the backend, REFUSING-FOR-BACKEND refuses the call. The main thread can always be
 interrupted, because it only waits for jobs."
   (if (eq (first arguments) (sb-thread:main-thread))
       (apply function arguments)
-      (apply #'refusing-for-agent function arguments)))
+      (apply #'refusing-for-backend function arguments)))
 
 (define-hook sb-thread:terminate-thread ending-noted)
 
 (define-hook sb-thread:interrupt-thread interrupting)
 
 (defun protect-this-thread ()
-  "Add this thread to **AGENT-THREADS**. After GUARD-AGENT-THREADS was called, user code cannot end
-this thread. User code can interrupt this thread only if it is the main thread."
-  (push sb-thread:*current-thread* **agent-threads**))
+  "Add this thread to **BACKEND-THREADS**. After GUARD-BACKEND-THREADS was called, user code cannot
+end this thread. User code can interrupt this thread only if it is the main thread."
+  (push sb-thread:*current-thread* **backend-threads**))
 
-(defun guard-agent-threads ()
+(defun guard-backend-threads ()
   "Install the hooks that keep user code from ending or interrupting the threads in
-**AGENT-THREADS**."
+**BACKEND-THREADS**."
   (install-hooks 'ending-noted 'interrupting))

@@ -36,7 +36,7 @@ manager, and the native name of the file that loads it.")
 (sb-ext:defglobal **library-manager-failure** nil
   "A text with the reason why the library manager could not be loaded, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil
-  "True until the agent has tried to load the user's library manager. NIL if the user has none.")
+  "True until the backend has tried to load the user's library manager. NIL if the user has none.")
 
 (sb-ext:defglobal **init-file** nil
   "NIL, or the name, as answers show it, of the user's init file if that file was not loaded.")
@@ -144,7 +144,7 @@ the manager was tried before."
 (defun load-manager-for-file (condition)
   "If CONDITION is an error that LOAD or COMPILE-FILE could not read a file because it names a
 package of the library manager, load the manager. Then print that the user must load the file again.
-The agent does not load it again, because some of its forms have run already."
+The backend does not load it again, because some of its forms have run already."
   (when (and (names-manager-p condition) (load-library-manager))
     (format *error-output* "~&The file needs ~A, which is loaded now: load the file again.~%"
             (first **library-manager**))))

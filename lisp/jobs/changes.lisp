@@ -58,7 +58,7 @@ load within another load."
                                        (native-name file)))))))))
 
 (defun call-unrecorded (function)
-  "Call FUNCTION, which installs hooks of the agent. Do not record the functions that it sets as
+  "Call FUNCTION, which installs hooks of the backend. Do not record the functions that it sets as
 changes."
   (let ((*loaded-names* '())) (funcall function)))
 

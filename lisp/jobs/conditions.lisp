@@ -5,8 +5,8 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defvar *end-call* nil
-  "The agent's restart that ends the current call, or NIL. All restarts established after it belong
-to user code.")
+  "The backend's restart that ends the current call, or NIL. All restarts established after it
+belong to user code.")
 
 (defparameter *restart-limit* 20 "The largest number of restarts that an answer shows.")
 
@@ -15,7 +15,7 @@ to user code.")
 
 (defun active-restarts (condition)
   "Return *OFFERED-RESTARTS* if it is a list. Otherwise return a list of the active restarts for
-CONDITION, without those of the agent."
+CONDITION, without those of the backend."
   (if (listp *offered-restarts*)
       *offered-restarts*
       (loop for restart in (compute-restarts condition)

@@ -1,7 +1,7 @@
-;;;; Finds the frames of user code on the stack. The frames of SBCL and of the agent at both ends of
-;;;; the stack are left out. Between them, FOLDED-FRAMES puts a FOLDED structure in place of each
-;;;; run of system frames. NOTE-FRAME gives the frames of a function of the agent a role, and
-;;;; FRAME-ROLE returns it; both are in base/agent-names.lisp. The source places of frames are in
+;;;; Finds the frames of user code on the stack. The frames of SBCL and of the backend at both ends
+;;;; of the stack are left out. Between them, FOLDED-FRAMES puts a FOLDED structure in place of each
+;;;; run of system frames. NOTE-FRAME gives the frames of a function of the backend a role, and
+;;;; FRAME-ROLE returns it; both are in base/backend-names.lisp. The source places of frames are in
 ;;;; places.lisp, their local variables in locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
@@ -109,7 +109,7 @@ was not passed."
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
     "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
   "The names of SBCL's functions whose frames can stand between the frames of user code and those of
-the agent.")
+the backend.")
 
 (defun name-symbols (name)
   "Return a list of the symbols in NAME, a debug name such as a symbol or the list (FLET X :IN Y).
@@ -137,14 +137,14 @@ in NAMES, a list."
                        (or (eq package (find-package "COMMON-LISP"))
                            (sbcl-package-p package)))))
 
-(defun agent-name-p (name)
-  "Return true if NAME, a debug name, belongs to a function of the agent."
-  (some (lambda (symbol) (agent-package-p (symbol-package symbol))) (function-symbols name)))
+(defun backend-name-p (name)
+  "Return true if NAME, a debug name, belongs to a function of the backend."
+  (some (lambda (symbol) (backend-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "Return true if NAME, a debug name, belongs to a foreign function, to a function of the agent, or
-to one in *SIGNALLING*. Frames of such functions at the ends of the stack are not shown."
-  (or (stringp name) (agent-name-p name) (named-p name *signalling*)))
+  "Return true if NAME, a debug name, belongs to a foreign function, to a function of the backend,
+or to one in *SIGNALLING*. Frames of such functions at the ends of the stack are not shown."
+  (or (stringp name) (backend-name-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
   '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
@@ -153,9 +153,9 @@ to one in *SIGNALLING*. Frames of such functions at the ends of the stack are no
 
 (defun entry-p (name)
   "Return true if NAME, a debug name, belongs to a function through which a signal, a trap, the
-garbage collector or the agent interrupts a thread of the program. Such a function is in *ENTRIES*,
-or it is a method for CAPTURE-STREAM, whose debug name contains this symbol. The frames that are
-newer than the frame of such a function are not the program's."
+garbage collector or the backend interrupts a thread of the program. Such a function is in
+*ENTRIES*, or it is a method for CAPTURE-STREAM, whose debug name contains this symbol. The frames
+that are newer than the frame of such a function are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
@@ -172,8 +172,8 @@ newer than the frame of such a function are not the program's."
 
 (defun loader-p (name)
   "Return true if NAME, a debug name, belongs to a function of the compiler or loader, or to a
-function with which a thread begins. Frames of such functions are between the agent and a top-level
-form of a file."
+function with which a thread begins. Frames of such functions are between the backend and a
+top-level form of a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (and (not (top-level-form-p name))
          (or (null symbols)
@@ -206,23 +206,24 @@ next six."
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "If the newest frames in FRAMES, a list of frames, newest first, belong to a function of the agent
-that waits for an answer, such as LIVE-LISP:CALL-TOOL, return the frames older than this function.
-Otherwise return FRAMES."
+  "If the newest frames in FRAMES, a list of frames, newest first, belong to a function of the
+backend that waits for an answer, such as LIVE-LISP:CALL-TOOL, return the frames older than this
+function. Otherwise return FRAMES."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
   "Return a list of the frames of user code in this thread, newest first. The oldest is the frame of
-the user code that the agent has called. Frames of the agent and of SBCL at both ends are left out."
+the user code that the backend has called. Frames of the backend and of SBCL at both ends are left
+out."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
                       while (and frame (not (eq role :user-code)))
                       unless (eq role :between) collect frame)))
-    ;; The agent's hooks, such as the one for new methods, have frames between those of user code.
+    ;; The backend's hooks, such as the one for new methods, have frames between those of user code.
     ;; These frames would not help a reader.
-    (remove-if (lambda (frame) (agent-name-p (frame-name frame)))
+    (remove-if (lambda (frame) (backend-name-p (frame-name frame)))
                (reverse (without-machinery (reverse (without-machinery
                                                      (below-wait (below-entry frames))))
                                            :loader t)))))
@@ -264,10 +265,10 @@ to a method, all specializers of the method must be classes of ASDF, UIOP or Com
 
 (defun system-frame-p (frame)
   "Return true if the function of FRAME belongs to SBCL, with its compiler and loader, to ASDF or to
-the agent. Recognize functions of ASDF by their names, because ASDF can be loaded from any file."
+the backend. Recognize functions of ASDF by their names, because ASDF can be loaded from any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
-        (agent-name-p name)
+        (backend-name-p name)
         (and (symbolp name) (eq (symbol-package name) (find-package "LIVE-LISP")))
         (dispatch-p name)
         (asdf-function-p name)
@@ -275,11 +276,11 @@ the agent. Recognize functions of ASDF by their names, because ASDF can be loade
 
 (defparameter *running-forms*
   '("EVAL" "EVAL-IN-LEXENV" "SIMPLE-EVAL-IN-LEXENV" "LOAD" "COMPILE-FILE")
-  "Names of functions of SBCL that the agent calls with forms or files of the program.")
+  "Names of functions of SBCL that the backend calls with forms or files of the program.")
 
 (defun program-running-p ()
-  "Return true if this thread runs, compiles or reads code of the program. Return false if the agent
-has only called functions of SBCL and ASDF."
+  "Return true if this thread runs, compiles or reads code of the program. Return false if the
+backend has only called functions of SBCL and ASDF."
   (loop for frame = (top-frame) then (frame-below frame)
         repeat 2000
         while (and frame (not (eq :user-code (frame-role (frame-name frame)))))
@@ -364,7 +365,7 @@ an error."
   (call string)
   (definition string :optional "The name of the function, when its file has changed.")
   (system boolean :optional
-   "True for a frame of SBCL, ASDF or the agent. Only held errors have such frames."))
+   "True for a frame of SBCL, ASDF or the backend. Only held errors have such frames."))
 
 (define-shape folded-frames ()
   "System frames that are not shown."

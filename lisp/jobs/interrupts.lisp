@@ -12,15 +12,15 @@
   reason ('ended').")
 
 (define-shape work-left ()
-  "The work that the agent must still do before it can answer this request. The agent keeps its
+  "The work that the backend must still do before it can answer this request. The backend keeps its
   progress, and the next such request continues the work."
   (what (member "names" "files")
-   "'names' while the agent reads the code of the definitions in the image, and 'files' while it
+   "'names' while the backend reads the code of the definitions in the image, and 'files' while it
     reads loaded files again.")
   (count integer "The number of names or files that are still to be read."))
 
 (define-shape interrupted-member ()
-  "The agent's report on an interrupted call."
+  "The backend's report on an interrupted call."
   (reason reason) (frames (list frame) :optional)
   (left work-left :optional)
   (cut-short boolean :optional
@@ -100,7 +100,7 @@ thread of JOB calls this. Printing the frames runs user code, which may never en
 interrupt records only the names of functions. If JOB is not interruptible yet, only record REASON."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
-               ;; All these frames are the agent's, so the answer reports the work left instead.
+               ;; All these frames are the backend's, so the answer reports the work left instead.
                ((and (work-left-data) (not (program-running-p))))
                ((job-looking job) (setf (job-frames job) (names-data)))
                (t (looking (job)

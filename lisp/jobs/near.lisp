@@ -113,7 +113,7 @@ documented ones."
                     (documented (member called *documented-packages* :test #'string=)))
                (when (and called
                           (or documented (not (sbcl-package-p package)))
-                          (not (agent-package-p package)))
+                          (not (backend-package-p package)))
                  (multiple-value-bind (symbol status) (find-symbol name package)
                    (cond ((keywordp symbol))
                          ((eq status :external) (pushnew symbol exported))
@@ -155,7 +155,7 @@ first."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most))))
     (when slips
       (flet ((near (package)
-               (unless (agent-package-p package)
+               (unless (backend-package-p package)
                  (loop for called in (cons (package-name package) (package-nicknames package))
                        for far = (and called (funcall slips (coerce called 'simple-string)))
                        when far collect (list called far 0)))))

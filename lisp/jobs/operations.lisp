@@ -149,7 +149,7 @@ handling of errors."
 message, and answer the request with the id ID. If that fails, answer by SEND-FAILURE."
   (block nil
     (handler-bind ((error (lambda (failure)
-                            (report-failure (format nil "The agent failed in its operation ~A"
+                            (report-failure (format nil "The backend failed in its operation ~A"
                                                     (operation-name operation))
                                             failure)
                             (send-failure id nil failure)

@@ -30,7 +30,7 @@
   (by-code boolean :optional
    "True when SBCL keeps no source of the definition, and code that the form ran made it.")
   (maker string :optional
-   "The file whose code made the definition, when neither SBCL nor the agent knows the form.")
+   "The file whose code made the definition, when neither SBCL nor the backend knows the form.")
   (evaluated evaluated :optional "The evaluation that made the method, when no file did."))
 
 (defun translated (namestring)

@@ -37,7 +37,7 @@ carriage return begins a line too, because programs use it to overwrite a line."
           (t (concatenate 'string "..." (subseq line (- (length line) 100)))))))
 
 (define-shape job-progress ()
-  "State of a running job, from the agent."
+  "State of a running job, from the backend."
   (characters integer :optional "How many characters the job has written.")
   (last-line string :optional "The end of the last line that the job has written.")
   (file string :optional "The file that the job compiles or loads now.")
@@ -125,8 +125,8 @@ most *GLANCE-SECONDS*. Skip a job that has not yet recorded its frames for an ea
                      (equal name "finalizer"))))
              threads))
 
-(define-shape agent-job (job-progress)
-  "State of a running job, from the agent."
+(define-shape backend-job (job-progress)
+  "State of a running job, from the backend."
   (id integer) (frames (list string) :optional) (characters integer))
 
 (define-shape others-job (job-progress)
@@ -135,8 +135,8 @@ most *GLANCE-SECONDS*. Skip a job that has not yet recorded its frames for an ea
   (server string :optional "Identifies that server, such as `process 123`.")
   (milliseconds integer) (frames (list string) :optional) (characters integer))
 
-(define-shape agent-status ()
-  "State of the image, from the agent."
+(define-shape backend-status ()
+  "State of the image, from the backend."
   (version string) (package string)
   (heap-used integer "How many octets of the heap are in use.")
   (heap-size integer "How many octets the heap can have.")
@@ -148,7 +148,7 @@ most *GLANCE-SECONDS*. Skip a job that has not yet recorded its frames for an ea
    :optional
    "The user's library manager: its name, the file that sets it up, and whether it is loaded or why
    it could not be loaded.")
-  (jobs (list agent-job) :optional) (others (list others-job) :optional))
+  (jobs (list backend-job) :optional) (others (list others-job) :optional))
 
 (defun job-data (job)
   "Return a plist of JSON members about JOB, a running job: its state, and the frames that its slot
@@ -168,7 +168,7 @@ answered."
                                                 internal-time-units-per-second)
                           (job-data job)))))
 
-(define-operation ("status" :server-only t :inline t :gives agent-status) ()
+(define-operation ("status" :server-only t :inline t :gives backend-status) ()
   "Return the state of the image: memory, threads, package, the running jobs of this server with
 their frames, and those of other servers."
   (let ((jobs (unanswered-jobs))

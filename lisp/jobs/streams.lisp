@@ -11,7 +11,7 @@
 (defun ended-input ()
   "Return an input stream that is at its end, so that a job reads nothing from the standard input of
 the process. Make a new one if the program has closed the last one."
-  ;; LOAD-TIME-VALUE fetches SBCL's functions when the agent is loaded, because a program can
+  ;; LOAD-TIME-VALUE fetches SBCL's functions when the backend is loaded, because a program can
   ;; redefine them later.
   (let ((input **input**))
     (if (and input (open-stream-p input))

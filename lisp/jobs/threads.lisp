@@ -36,12 +36,12 @@ thread of a later job."
 answer the request of JOB with the error."
   (handler-case
       (setf (job-thread job)
-            (funcall **make-thread** (lambda () (as-agent-thread (run-last job function)))
+            (funcall **make-thread** (lambda () (as-backend-thread (run-last job function)))
                      :name (thread-name-for (job-operation job))))
     (error (condition)
       (remhash (job-id job) **jobs**)
       (let ((why (report-text 500 condition)))
-        ;; If the error has another reason, it is a failure of the agent, and the server then
+        ;; If the error has another reason, it is a failure of the backend, and the server then
         ;; replaces the image.
         (unless (search "OS thread" why) (error condition))
         (send (object "id" (job-id job)
@@ -105,7 +105,7 @@ gets a new thread."
         (let ((spare (make-spare)))
           (ignore-errors
            (setf (spare-thread spare)
-                 (funcall **make-thread** (lambda () (as-agent-thread (run-spare spare)))
+                 (funcall **make-thread** (lambda () (as-backend-thread (run-spare spare)))
                           :name (thread-name-for "spare"))
                  **spare** spare)))))))
 

@@ -1,14 +1,14 @@
 ;;;; Ends jobs and threads in which a condition was not handled. SBCL calls DEBUGGER-HOOK for such a
 ;;;; condition. DEBUGGER-HOOK calls the hook of the program, and then ANSWER-CONDITION. This tries
 ;;;; to continue the job (GO-ON-OTHERWISE), and else ends it (LEAVE-BY-CONDITION), ends a thread
-;;;; without a job (END-THREAD), or reports that the agent is broken (FAIL-JOB). conditions.lisp
+;;;; without a job (END-THREAD), or reports that the backend is broken (FAIL-JOB). conditions.lisp
 ;;;; describes conditions, and hold.lisp stops a job at an error for debugging.
 
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **heap-exhausting-threads** '()
-  "A list of threads without a job in which the heap was exhausted. The agent collects their garbage
-before the next job.")
+  "A list of threads without a job in which the heap was exhausted. The backend collects their
+garbage before the next job.")
 
 ;;; Ending a job or a thread
 
@@ -66,7 +66,7 @@ error of the session, and print a message about it."
                            (lambda () (report-text 1000 condition)))))
   (leave-thread))
 
-;;; Failures of the agent
+;;; Failures of the backend
 
 (define-condition lost-thread (simple-error) ()
   (:documentation
@@ -78,17 +78,17 @@ a thread forever."))
 It runs no user code.")
 
 (defun damage-p (condition)
-  "Return true if CONDITION is an error that a function or variable of the agent is undefined or
+  "Return true if CONDITION is an error that a function or variable of the backend is undefined or
 unbound. Evaluated code has then removed it."
   (and (typep condition 'cell-error)
-       (agent-name-p (part-of-condition #'cell-error-name condition))))
+       (backend-name-p (part-of-condition #'cell-error-name condition))))
 
 (defparameter *failure-frames* 100
-  "The largest number of frames in the report of a failure of the agent.")
+  "The largest number of frames in the report of a failure of the backend.")
 
 (defun frame-lines ()
-  "Return a list of texts for the newest frames of this thread, also those of SBCL and of the agent,
-with their arguments. Print them without running user code."
+  "Return a list of texts for the newest frames of this thread, also those of SBCL and of the
+backend, with their arguments. Print them without running user code."
   (loop for frame = (top-frame) then (frame-below frame)
         repeat *failure-frames*
         while frame
@@ -99,9 +99,9 @@ with their arguments. Print them without running user code."
                      (print-safely 300 (frame-call frame)))))))
 
 (defun report-failure (what condition)
-  "Send the server a report about CONDITION, which was signalled in the agent's own code, with the
-frames of this thread. WHAT is a text that says what the agent was doing. The server writes the
-report to its log. Do nothing if the report cannot be made: the agent may be damaged."
+  "Send the server a report about CONDITION, which was signalled in the backend's own code, with the
+frames of this thread. WHAT is a text that says what the backend was doing. The server writes the
+report to its log. Do nothing if the report cannot be made: the backend may be damaged."
   (unless-broken
    nil
    (lambda ()
@@ -110,16 +110,16 @@ report to its log. Do nothing if the report cannot be made: the agent may be dam
                            (report-text 4000 condition) (frame-lines)))))))
 
 (defun fatal-p (condition)
-  "Return true if CONDITION, an error in the agent's own code, can have made the image unusable: it
-shows that a function or variable of the agent is gone, or that memory is exhausted or damaged, or
-it has interrupted this thread in the middle of a message to the server."
+  "Return true if CONDITION, an error in the backend's own code, can have made the image unusable:
+it shows that a function or variable of the backend is gone, or that memory is exhausted or damaged,
+or it has interrupted this thread in the middle of a message to the server."
   (or (damage-p condition)
       (typep condition '(or storage-condition sb-sys:memory-fault-error lost-thread))
       (sending-p)))
 
 (defun failure-text (begun condition)
-  "Return the text of the answer to a request in which the agent failed by CONDITION. BEGUN is true
-if code of the program may have run for the request."
+  "Return the text of the answer to a request in which the backend failed by CONDITION. BEGUN is
+true if code of the program may have run for the request."
   (format nil
           "live-lisp failed~:[, so nothing was done~; after the call had run, so its result is ~
            lost, but not what it did~] (~A). The image is kept. ~
@@ -130,7 +130,7 @@ if code of the program may have run for the request."
           begun))
 
 (defun send-failure (id begun condition)
-  "Answer the request with the id ID, in which the agent's own code has signalled CONDITION. BEGUN
+  "Answer the request with the id ID, in which the backend's own code has signalled CONDITION. BEGUN
 is true if code of the program may have run for the request. If CONDITION is FATAL-P, answer with a
 fault: the server then replaces the image."
   (send (if (fatal-p condition)
@@ -140,21 +140,22 @@ fault: the server then replaces the image."
                                         "text" (failure-text begun condition))))))
 
 (defun fail-job (job condition)
-  "Answer the request of JOB, in which the agent's own code has signalled CONDITION, and end the
+  "Answer the request of JOB, in which the backend's own code has signalled CONDITION, and end the
 thread of JOB. After the work of JOB, answer by SEND-FAILURE. Before it, answer with a fault: an
-agent that cannot begin a job is of no use, and the server sends the request again to a new image."
+backend that cannot begin a job is of no use, and the server sends the request again to a new
+image."
   (unless (shiftf (job-answered job) t)
     (let ((*channel* (job-channel job)) (sent nil))
       (unwind-protect
            (unless (damage-p condition)
-             (report-failure (format nil "The agent failed ~:[before~;after~] the work of its ~
+             (report-failure (format nil "The backend failed ~:[before~;after~] the work of its ~
                                           operation ~A"
                                      (job-begun job) (job-operation job))
                              condition)
              (when (job-begun job)
                (send-failure (job-id job) t condition)
                (setf sent t)))
-        ;; A damaged agent may be unable to send more than this.
+        ;; A damaged backend may be unable to send more than this.
         (unless sent (send (object "id" (job-id job) "fault" (report-text 500 condition)))))))
   (leave-thread))
 
@@ -162,7 +163,7 @@ agent that cannot begin a job is of no use, and the server sends the request aga
 
 (defun job-to-begin ()
   "Return the job for which this thread was made, if the function of the job has not been called
-yet. Otherwise return NIL. A condition signalled so early is a failure of the agent."
+yet. Otherwise return NIL. A condition signalled so early is a failure of the backend."
   (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -227,10 +228,11 @@ debugger."
 ;;;
 ;;; SBCL calls a handler, and tests if a condition has the handler's type, with only the handlers
 ;;; outside of it established. A timeout of the program that occurs just then, while SBCL runs the
-;;; agent's handler of warnings, misses the program's handlers.
+;;; backend's handler of warnings, misses the program's handlers.
 
 (defvar *handlers-outside* '()
-  "SBCL's list of the handlers that were established outside of the agent's handlers of warnings.")
+  "SBCL's list of the handlers that were established outside of the backend's handlers of
+warnings.")
 
 (defun signal-again-later (condition)
   "If CONDITION is a timeout that has missed the program's handlers, continue now, and signal it
@@ -255,7 +257,7 @@ is the value that the variable had when SBCL called this function."
    (lambda ()
      (when **on-break** (funcall **on-break** condition))
      (let ((user (programs-hook)))
-       ;; The agent's own threads do not call the program's hook.
+       ;; The backend's own threads do not call the program's hook.
        (when (and user (or *job* *thread-end*))
          (let ((*debugger-hook* nil))
            (call-as-program (lambda () (funcall user condition user))))))
@@ -265,9 +267,9 @@ is the value that the variable had when SBCL called this function."
            (push sb-thread:*current-thread* **heap-exhausting-threads**)))
      (answer-condition condition))))
 
-(defmacro as-agent-thread (&body body)
-  "Evaluate BODY, the work of a thread of the agent. An error in it ends the thread, and opens no
-debugger. This is a macro because the user can redefine any function of the agent in an image that
+(defmacro as-backend-thread (&body body)
+  "Evaluate BODY, the work of a thread of the backend. An error in it ends the thread, and opens no
+debugger. This is a macro because the user can redefine any function of the backend in an image that
 somebody else runs."
   `(let ((*debugger-hook* nil) (*break-on-signals* nil) (*macroexpand-hook* 'funcall)
          (sb-ext:*invoke-debugger-hook*

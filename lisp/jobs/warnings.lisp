@@ -356,7 +356,7 @@ level."
   "Call FUNCTION, and keep in *REMARKS* the warnings that would be printed to the output of this
 call. If TOGETHER is true, compile everything in one compilation unit."
   (let ((*handlers-outside* (and +handlers+ (symbol-value +handlers+))))
-    (agent-handler-bind ((warning #'note-warning)
+    (backend-handler-bind ((warning #'note-warning)
                          (sb-ext:compiler-note #'note-warning)
                          (compiler-error #'note-compiler-error))
       ;; Without a limit, each use of an undefined variable is reported with its place. Above a

@@ -3,7 +3,7 @@
 ;;;; these checks (NAME-CHECKED, PACKAGE-CHECKED). Other hooks are on functions such as ADD-METHOD
 ;;;; and LOAD. NOTE-OPERATOR finds effects that no hook notices, by the operator of the form.
 ;;;;
-;;;; The hooks also serve other parts of the agent. The functions named RECORD-... record for
+;;;; The hooks also serve other parts of the backend. The functions named RECORD-... record for
 ;;;; LIVE-LISP.SOURCES the names that were defined. DISPLACING-CONFLICTS removes methods that do not
 ;;;; fit a new lambda list. In an image that somebody else runs, NOTE-CHANGED-NAME records names for
 ;;;; the answers of other servers.
@@ -13,7 +13,7 @@
 (defstruct (effects (:constructor make-effects ()))
   "The effects of a part of an evaluated form.
 BUILDS: true if the part must be evaluated again to rebuild a lost image.
-DAMAGES: true if the part changed SBCL or the agent.
+DAMAGES: true if the part changed SBCL or the backend.
 RESTYLES: true if the part can have changed how forms are read or printed.
 NAMES: a list of the names that the part defined, as texts."
   (builds nil) (damages nil) (restyles nil) (names '()))
@@ -27,18 +27,18 @@ recorded.")
 ;;; Whether a name belongs to SBCL, to a library or to the program
 
 (sb-ext:defglobal **system-packages** (remove-if-not #'sb-ext:package-locked-p (list-all-packages))
-  "A list of the packages that were locked when the agent was loaded: those of SBCL, and
+  "A list of the packages that were locked when the backend was loaded: those of SBCL, and
 LIVE-LISP.")
 
 (sb-ext:defglobal **first-packages** (list-all-packages)
-  "A list of the packages that existed when the agent was loaded.")
+  "A list of the packages that existed when the backend was loaded.")
 
 (defun system-package-p (package)
-  "Return true if PACKAGE belongs to SBCL or to the agent."
-  (or (member package **system-packages** :test #'eq) (agent-package-p package)))
+  "Return true if PACKAGE belongs to SBCL or to the backend."
+  (or (member package **system-packages** :test #'eq) (backend-package-p package)))
 
 (defun system-symbol-p (symbol)
-  "Return true if the home package of SYMBOL belongs to SBCL or to the agent."
+  "Return true if the home package of SYMBOL belongs to SBCL or to the backend."
   (system-package-p (symbol-package symbol)))
 
 (defun library-symbol-p (symbol)
@@ -140,7 +140,7 @@ change."
     (let ((symbol (note-name (sb-mop:generic-function-name generic-function))))
       (when symbol
         (when (system-symbol-p symbol) (setf (effects-restyles *effects*) t))
-        (when (agent-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
+        (when (backend-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
   (when **attached**
     (with-isolation
      (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))

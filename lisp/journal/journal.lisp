@@ -110,7 +110,7 @@ its effects to ACCOUNT, an ACCOUNT structure, as those of the part at PATH."
 (defun add-effects (part path account effects)
   "Add EFFECTS, an EFFECTS structure, to ACCOUNT, an ACCOUNT structure, as the effects of PART, the
 part at PATH. A rebuilt image needs PART only if PART has changed the image and has not damaged SBCL
-or the agent."
+or the backend."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
@@ -176,7 +176,7 @@ image. Return NIL if it made none. ACCOUNT is the ACCOUNT structure of FORM."
 
 (defun unfinished-members (form account)
   "Return a plist of JSON members about FORM after a non-local exit: the variables that FORM may
-have set and, if it changed the image or damaged SBCL or the agent, the beginning of its text.
+have set and, if it changed the image or damaged SBCL or the backend, the beginning of its text.
 ACCOUNT is the ACCOUNT structure of FORM."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall (account-text account)))))

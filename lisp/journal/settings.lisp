@@ -79,7 +79,7 @@ values of FORM."
 ;;; The compiler's policy, which a rebuilt image must have when it compiles a form
 
 (sb-ext:defglobal **first-policy** compiler-policy
-  "The policy of the compiler at the time when the agent was loaded.")
+  "The policy of the compiler at the time when the backend was loaded.")
 
 (defun policy-list (policy)
   "Return a list of (PACKAGE NAME VALUE) lists, such as (\"COMMON-LISP\" \"SPEED\" 1), one for each

@@ -80,7 +80,7 @@ its constants."
         (when (or (sb-ext:package-locked-p package) (eq package (find-package "KEYWORD")))
           (setf (gethash package table) t))))
   "A hash table with the packages of the system as keys: KEYWORD, and the packages that were locked
-when the agent was loaded.")
+when the backend was loaded.")
 
 (defun showable-name-p (name)
   "Return true if answers may show the function name NAME: the symbol in NAME belongs to the

@@ -99,7 +99,7 @@ Otherwise return text that names the first function or object that is not known 
                                         (harmful-name next (1- depth)))
                                 (return (name-text name))))))))))
 
-;;; Effective method forms. The agent interprets only CALL-METHOD and MAKE-METHOD in them.
+;;; Effective method forms. The backend interprets only CALL-METHOD and MAKE-METHOD in them.
 
 (defun of-qualifier (methods &rest qualifiers)
   "Return a list of those METHODS whose list of qualifiers is equal to the list QUALIFIERS."
@@ -311,7 +311,7 @@ CALL-ARGUMENT structure for each argument, or NIL for an argument whose text den
   (natures (list string) :optional "What the name stands for, when it is no generic function.")
   (arglist string :optional)
   (arguments (list (nullable string)) :optional
-   "Each argument as the agent understood it; null for an argument that it did not understand.")
+   "Each argument as the backend understood it; null for an argument that it did not understand.")
   (sources (list (nullable argument-source)) :optional "How code gets each argument.")
   (combination string :optional "The method combination, if it is not the standard one.")
   (precedence string :optional "The argument precedence order, if it is not from left to right.")

@@ -41,7 +41,7 @@ FUNCTION is the method function, whose code has the write date of the file."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
-                      ;; When the agent compiles some forms of a file, it passes the date of the
+                      ;; When the backend compiles some forms of a file, it passes the date of the
                       ;; file to the compiler, which keeps it with each class.
                       (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)
                       (let ((place (and function (function-place function))))

@@ -206,12 +206,12 @@ function may be the definition of no name, so that only data refers to it."
 
 (defun note-file (index code)
   "Add the source file of the code object CODE to the files of INDEX, unless the file belongs to
-SBCL or to the agent. A file that was loaded before the hooks were installed has no FILE-LOAD
+SBCL or to the backend. A file that was loaded before the hooks were installed has no FILE-LOAD
 structure, so make one."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (sbcl-file-p file)
-                (agent-file-p file))
+                (backend-file-p file))
       (dotimes (number (code-functions code))
         (unless (system-name-p (plain-function-name (code-function code number)))
           (setf (gethash file files) t)))

@@ -214,9 +214,9 @@ user's files."
     table))
 
 (defun users-package-p (package roots)
-  "Return true if PACKAGE belongs to the user: it is no package of the agent, and an evaluated form
-or a file below one of the directories ROOTS has defined it."
-  (let ((file (and (not (agent-package-p package)) (package-file package))))
+  "Return true if PACKAGE belongs to the user: it is no package of the backend, and an evaluated
+form or a file below one of the directories ROOTS has defined it."
+  (let ((file (and (not (backend-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
 (defun package-file (package)

@@ -1,5 +1,5 @@
 ;;;; Finds the names that the top-level forms of loaded files use. SBCL discards the code of these
-;;;; forms after they have run. So the agent reads the files again, at the first request after a
+;;;; forms after they have run. So the backend reads the files again, at the first request after a
 ;;;; load that needs the names. READ-NEW-TEXTS starts this. FILE-LOAD, its MARK and **SOURCES** are
 ;;;; defined in top-forms.lisp, *SCRATCH* and PARTS-OF-FORM in walk.lisp. DOUBTFUL, from
 ;;;; jobs/spans.lisp, marks a form that the compiler may have read otherwise.
@@ -7,7 +7,7 @@
 (in-package "LIVE-LISP.LOOK")
 
 (define-shape unread-file ()
-  "A file that the agent could not read completely, so that it does not know all top-level forms,
+  "A file that the backend could not read completely, so that it does not know all top-level forms,
   and the reason."
   (file string) (why string))
 
@@ -19,7 +19,7 @@ this package.")
   "A list of the forms after #. in the top-level form that is being read again.")
 
 (defparameter *read-limit* (* 16 1024 1024)
-  "The maximum size, in octets, of a file that the agent reads again.")
+  "The maximum size, in octets, of a file that the backend reads again.")
 
 (defparameter *reader-settings*
   '((set-macro-character . 3) (set-dispatch-macro-character . 3) (make-dispatch-macro-character . 2)
@@ -159,7 +159,7 @@ the final period."
 
 (defun regular-file (file)
   "Return the truename of FILE, a native name. Signal an error unless it is a regular file of at
-most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
+most *READ-LIMIT* octets. To read a FIFO, the backend would wait for a writer."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
     (unless (eq :file (file-kind (sb-ext:native-namestring true)))
       (error "it is not a regular file"))

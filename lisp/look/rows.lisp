@@ -20,7 +20,7 @@ file, a form of this file that uses NAME. **CLAIMED** has the makers of code."
                (file-load
                 (some (lambda (form) (use-kinds form name)) (file-load-forms claim))))))))
 
-(defvar *collected* nil "True if the agent has already collected garbage for the current answer.")
+(defvar *collected* nil "True if the backend has already collected garbage for the current answer.")
 
 (sb-ext:defglobal **collected-in** nil
   "The job id of the evaluation during which garbage was last collected for an answer, or NIL.")
@@ -89,7 +89,7 @@ that were in the index when it was built, are already in this order."
 (defun inside-form (user)
   "USER is a USER structure. Find the top-level form of a file that made the function of USER, and
 return the elements of its FORM-USES-INSIDE that are definitions of USER's name. Return NIL if there
-are none, or if the agent has not read this text of the file."
+are none, or if the backend has not read this text of the file."
   (let* ((function (user-function user)) (code (user-code user))
          (load (and (user-name user)
                     code
@@ -132,7 +132,7 @@ if only a garbage collection can show whether a user still exists."
 (declaim (notinline users-now))
 
 (defparameter *searched-heap* (* 512 1024 1024)
-  "The agent walks or fully collects the heap only if fewer octets than this are in use.")
+  "The backend walks or fully collects the heap only if fewer octets than this are in use.")
 
 (defun collect-garbage ()
   "Collect garbage. In a large heap, collect only new objects."
@@ -303,7 +303,7 @@ never use NAME."
 
 (defun files-of (index)
   "Return a list of the native names of the source files of the code in INDEX, without files of SBCL
-and of the agent. This includes files whose code ran during the load but is not in the image."
+and of the backend. This includes files whose code ran during the load but is not in the image."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
     ;; A file that only defines constants, for example, leaves no code in the image.

@@ -7,7 +7,7 @@
 NAME: the name of the file.
 MARK: an object unique to the load.
 CREATED: the write date of the file at the load.
-READ: the write date of the version that the agent has read again to find uses of names, or NIL.
+READ: the write date of the version that the backend has read again to find uses of names, or NIL.
 STATE: :UNREAD before this reading, then T, or text with the reason why the result may be wrong.
 FORMS: a list of the TOP-FORM structures for forms of the file in which uses were found.
 MADE: NIL, or a hash table with names of functions as keys. Code that forms of the file compiled

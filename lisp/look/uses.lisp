@@ -1,7 +1,7 @@
 ;;;; The index: a table from each name to its users, the functions whose code uses the name. The
-;;;; agent builds the index when a request first needs it, and adds new code at later requests.
-;;;; Before an answer shows a user, the agent checks that the user still exists. NOTE-USER adds the
-;;;; uses by a user.
+;;;; backend builds the index when a request first needs it, and adds new code at later requests.
+;;;; Before an answer shows a user, the backend checks that the user still exists. NOTE-USER adds
+;;;; the uses by a user.
 ;;;;
 ;;;; A code object can have the functions of several definitions. Its roots are the names of the
 ;;;; outermost functions in it, and :TOP-LEVEL for the functions of a top-level form
@@ -39,7 +39,7 @@ OTHERS: a hash table from names to their functions, only for functions whose deb
 another name.
 SERIAL: the serial number that the next code object was to get when the index was begun.
 UNREACHED: a list of weak pointers to newer code objects that were not yet the definition of a name
-when the agent examined them, since a definition was just being evaluated, for example."
+when the backend examined them, since a definition was just being evaluated, for example."
   (pending '())
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted nil) (packages '())
   (uses (make-hash-table :test 'equal))

@@ -5,7 +5,7 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defvar *scratch* nil
-  "The package in which symbols are interned while the agent reads a file again, or NIL.")
+  "The package in which symbols are interned while the backend reads a file again, or NIL.")
 
 (defmacro without-traces (&body body)
   "Evaluate BODY, which reads or expands code of the program again, in such a way that the program

@@ -37,7 +37,7 @@ lock."
 
 (defun loaded-files ()
   "Return a list of the native names of the source files of all loaded code, without files of SBCL
-and of the agent."
+and of the backend."
   (with-index (index) (files-of index)))
 
 (defun user-parts (user)
@@ -349,9 +349,9 @@ uses."
   (kept boolean "True when this SBCL keeps cross references to the symbol.")
   (interpreted boolean :optional
    "True when code was evaluated by an interpreter, which records no cross references.")
-  (unheard boolean :optional "True when SBCL does not notify the agent of new code.")
+  (unheard boolean :optional "True when SBCL does not notify the backend of new code.")
   (unread (list unread-file) :optional
-   "Files that the agent could not read completely, so not all their top-level forms are known.")
+   "Files that the backend could not read completely, so not all their top-level forms are known.")
   (unrecorded (member "macro" "inline" "slot") :optional
    "Why SBCL may not record some uses of the function in top-level forms. Absent when it records
    all, or when no other uses were found.")

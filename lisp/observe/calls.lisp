@@ -93,7 +93,7 @@ of ABOVE."
          (name (nil-if-unknown (and code (debug-name (debug-at code (call-offset call)))))))
     (unless (or (null name)
                 (form-name-p name)
-                (agent-name-p name)
+                (backend-name-p name)
                 (and above
                      (equal (if (method-name-p name) (second name) name)
                             (probe-name (call-probe above)))))

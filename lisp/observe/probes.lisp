@@ -5,7 +5,7 @@
 (in-package "LIVE-LISP.OBSERVE")
 
 ;;; The methods that calls enter. SBCL makes the code that calls the methods of a generic function
-;;; at a call of the function, and again after a probe was installed or removed. The agent wraps
+;;; at a call of the function, and again after a probe was installed or removed. The backend wraps
 ;;; methods only in this code. The method objects and their functions are not changed.
 
 (sb-ext:defglobal **entered-functions** '()

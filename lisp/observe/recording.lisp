@@ -201,7 +201,7 @@ how FUNCTION ended."
          (let ((values (multiple-value-list
                         (let ((*innermost* call))
                           (keep-call call)
-                          (agent-handler-bind ((condition (lambda (condition)
+                          (backend-handler-bind ((condition (lambda (condition)
                                                             (note-condition call condition))))
                             (apply function arguments))))))
            (end-call call :returned values)

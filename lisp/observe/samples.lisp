@@ -318,25 +318,25 @@ function. Such a name is a LAMBDA whose lambda list has symbols of SB-PCL."
 
 (defun program-part (stack mode)
   "STACK is a list of SAMPLED-FRAME structures, outermost first. Return the part of STACK that
-belongs to the program, or NIL if there is none. This part ends before functions of the agent and,
+belongs to the program, or NIL if there is none. This part ends before functions of the backend and,
 in MODE :ALLOC, before functions of SBCL that allocate."
   (let* ((names (mapcar #'sampled-frame-name stack))
          (caller (position :user-code names :key #'frame-role :from-end t))
          (start (if caller
-                    (position-if-not #'agent-name-p names :start (1+ caller))
+                    (position-if-not #'backend-name-p names :start (1+ caller))
                     (position-if #'program-name-p names))))
-    ;; Drop samples of the agent's function SPENT, which reads /proc to measure waiting.
+    ;; Drop samples of the backend's function SPENT, which reads /proc to measure waiting.
     (when (and start (not (find 'spent names :end start)))
-      (let ((end (or (position-if #'agent-name-p names :start start) (length names))))
+      (let ((end (or (position-if #'backend-name-p names :start start) (length names))))
         (when (eq mode :alloc)
           (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))
         (subseq stack start end)))))
 
 (defun program-name-p (name)
-  "Return true if the debug name NAME belongs to the program, not to SBCL or the agent."
+  "Return true if the debug name NAME belongs to the program, not to SBCL or the backend."
   (and (not (stringp name))
        (let ((packages (name-packages name)))
-         (and (notany #'agent-package-p packages)
+         (and (notany #'backend-package-p packages)
               (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
               (or (notevery #'sb-ext:package-locked-p packages)
                   ;; This is the name of an evaluated form, or of a form in a file.

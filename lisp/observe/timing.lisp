@@ -42,8 +42,8 @@ the measuring code calls no generic arithmetic, which would show in a profile."
 
 (defun call-quietly (function)
   "Call FUNCTION, which runs forms again, and return its values. Discard the output of the forms,
-since the answer already has the output of their first run. Without this, the agent's functions that
-capture output would appear in a profile."
+since the answer already has the output of their first run. Without this, the backend's functions
+that capture output would appear in a profile."
   (flet ((quiet (stream) (if (captured-p stream) (make-broadcast-stream) stream)))
     (let ((*standard-output* (quiet *standard-output*)) (*error-output* (quiet *error-output*))
           (*trace-output* (quiet *trace-output*)))

@@ -131,7 +131,7 @@ unknown otherwise."
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
         (setf (slot-value source +source-positions+) (form-positions text))))))
 
-;;; Answers about loaded texts for the server and for other packages of the agent
+;;; Answers about loaded texts for the server and for other packages of the backend
 
 (setf **text-as-loaded**
       (lambda (path date)

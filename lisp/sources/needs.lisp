@@ -239,7 +239,7 @@ contain one."
   "Call the function VISIT with each symbol of the program."
   (map-packages
    (lambda (package)
-     (unless (agent-package-p package)
+     (unless (backend-package-p package)
        (do-symbols (symbol package)
          (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
            (funcall visit symbol)))))))

@@ -81,7 +81,7 @@ REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test ha
 (defun check-place (package)
   "Return a plist for a JSON object with the source location of the current check, or NIL. This is
 the place of the innermost call on the stack that is in a file. Ignore calls in SBCL, in ASDF, in
-the agent and in the test framework of PACKAGE."
+the backend and in the test framework of PACKAGE."
   (apart-from-tests
     (loop with homes = (homes-with package)
           for frame in (nil-if-unknown (shown-frames))

@@ -4,7 +4,7 @@ import { arch, release, tmpdir, type } from 'node:os';
 import type { Config } from '../config.ts';
 import { messageOf, SetupError } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
-import { WITHOUT_EVERYTHING } from '../image/process/agent.ts';
+import { WITHOUT_EVERYTHING } from '../image/process/backend.ts';
 import { askSbcl, findSbcl, managerOf } from '../image/process/sbcl.ts';
 import {
   type SbclFacts,
@@ -54,7 +54,9 @@ export async function diagnose(
   for (const finding of findings) print(findingText(finding));
   const failure = trial && failureOf(trial);
   if (facts !== undefined && failure !== undefined) {
-    print('\nThe doctor now looks for the part of the agent that is at fault, which can take some minutes.');
+    print(
+      '\nThe doctor now looks for the part of the backend that is at fault, which can take some minutes.',
+    );
     const cause = await causeOf(failure, config);
     print(`${cause}\n${WHAT_TO_DO}\n`);
     print(reportText({ version, issues, facts, failure, cause, lacking: trial?.greeting }));
@@ -92,7 +94,7 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
 }
 
 /** Returns a sentence about the cause of the failure of a step. To find the cause, starts images without some parts of
- * the agent, the Lisp side of live-lisp. */
+ * the backend, the Lisp side of live-lisp. */
 async function causeOf({ name, lost }: StepResult, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost
@@ -101,14 +103,14 @@ async function causeOf({ name, lost }: StepResult, config: Config): Promise<stri
   const plain = await tryImage(config, WITHOUT_EVERYTHING);
   if (!helps(plain)) {
     const machine = lost ? ' The cause can be this machine: its memory, its limits, a damaged SBCL.' : '';
-    return `The failure stays when the agent leaves out all parts that it can.${machine}`;
+    return `The failure stays when the backend leaves out all parts that it can.${machine}`;
   }
   // The image was started without any part, so its greeting names every part.
   const parts = plain.greeting?.without ?? [];
   const culprit = await findCulprit(parts, async (without) => helps(await tryImage(config, without)));
   return culprit.kind === 'core'
     ? 'It works when the image does not start from its saved core.'
-    : `It works without this part of the agent: ${culprit.parts.join(', ')}.`;
+    : `It works without this part of the backend: ${culprit.parts.join(', ')}.`;
 }
 
 interface Trouble {
@@ -140,14 +142,14 @@ function withoutHome(text: string): string {
   return home === undefined || home === '/' ? text : text.replaceAll(home, '~');
 }
 
-/** A list that names no real part of the agent. An image that leaves out any list of parts does not start from its
+/** A list that names no real part of the backend. An image that leaves out any list of parts does not start from its
  * saved core, so with this list only the core is left out. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
-/** The cause of a failure: the saved core, or parts of the agent. An image works without these. */
+/** The cause of a failure: the saved core, or parts of the backend. An image works without these. */
 type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns the parts of the agent that must be left out for an image to work. WORKS resolves with true when an image
+/** Returns the parts of the backend that must be left out for an image to work. WORKS resolves with true when an image
  * works without the given parts; it must do so for ALL. For each part in the result, WORKS is called about
  * log2(ALL.length) times. */
 export async function findCulprit(

@@ -8,7 +8,7 @@ import { servingNow } from '../attach.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
-import { cacheUsable } from '../image/process/agent.ts';
+import { cacheUsable } from '../image/process/backend.ts';
 import { libraryManager } from '../image/process/libraries.ts';
 import { servedName } from '../image/wire/served.ts';
 import { findThroughSwank } from '../images.ts';
@@ -43,7 +43,7 @@ export function checkFolders({ state, audit, auditNamed, cache }: Config): Findi
       ok: true,
       text: cacheUsable(cache)
         ? `cache: ${cache}`
-        : `cache: ${cache} cannot be used, so each start compiles the agent, some seconds. Make it a folder that you own and nobody else can write.`,
+        : `cache: ${cache} cannot be used, so each start compiles the backend, some seconds. Make it a folder that you own and nobody else can write.`,
     },
   ];
 }

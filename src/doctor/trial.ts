@@ -101,7 +101,7 @@ export interface StepResult extends Pick<Step, 'name' | 'shows'> {
 export interface Trial {
   /** The results of the steps in order. The last one is that of the step that lost the image, if a step did. */
   results: StepResult[];
-  /** The greeting of the agent, which lists abilities that this SBCL lacks, and their substitutes. Undefined when no
+  /** The greeting of the backend, which lists abilities that this SBCL lacks, and their substitutes. Undefined when no
    * image started. */
   greeting?: Hello;
 }
@@ -111,8 +111,8 @@ export function failureOf({ results }: Trial): StepResult | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }
 
-/** Runs all steps in one image of CONFIG. The image does not have the parts WITHOUT of the agent, and does not use the
- * user's records. */
+/** Runs all steps in one image of CONFIG. The image does not have the parts WITHOUT of the backend, and does not use
+ * the user's records. */
 export function tryImage(config: Config, without: readonly string[]): Promise<Trial> {
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, 'doctor.lisp');

@@ -14,7 +14,7 @@ export type ImageNotice =
   | CallNotice
   /** The image was lost, and another one has replaced it. */
   | { kind: 'loss'; report: LossReport }
-  /** Several new images died soon after their start; `how` has the reason for each. So this image is plain: its agent
+  /** Several new images died soon after their start; `how` has the reason for each. So this image is plain: its backend
    * uses no internals of SBCL, and does not have the abilities in `lacking`. */
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
   /** The connection to an image that somebody else runs broke for the reason `how`, and a new one was made. */

@@ -24,7 +24,7 @@ export function progressText(progress: Progress): string {
 
 function waitingText(waiting: NonNullable<Progress['waiting']>): string {
   if (waiting === 'start') return 'waiting for the Lisp image to start';
-  if (waiting === 'compiler') return 'compiling the agent, once for this SBCL';
+  if (waiting === 'compiler') return 'compiling the backend, once for this SBCL';
   const { running, waiting: before } = waiting;
   const run = running === 1 ? '1 call that runs' : `${running} calls that run`;
   if (before === 0) return `waiting behind ${run}`;

@@ -264,7 +264,7 @@ function keyOf(file: string, mark: string): string {
   return `${mark} ${file}`;
 }
 
-/** Returns the FNV-1a hash of OCTETS in base 36. The agent hashes loaded files with the same function in
+/** Returns the FNV-1a hash of OCTETS in base 36. The backend hashes loaded files with the same function in
  * lisp/sources/texts.lisp, so both must be changed together. */
 function fnvHashOf(octets: Uint8Array): string {
   let digest = 0x811c9dc5;

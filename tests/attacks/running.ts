@@ -36,7 +36,7 @@ const WAYS: { readonly [name: string]: Way } = {
 };
 
 const KINDS: { readonly [name: string]: RegExp } = {
-  'the compiled agent': /^agent-.*\.fasl$/,
+  'the compiled backend': /^backend-.*\.fasl$/,
   'the core': /\.core$/,
   'the kept code': /\.v8$/,
 };
@@ -54,8 +54,8 @@ export function runningAttacks(): Attack[] {
         const files = readdirSync(cache);
         const targets = files.filter((each) => pattern.test(each));
         if (targets.length === 0) throw new Error(`The cache has no file for the attack: ${what}.`);
-        // Without a core the compiled agent is loaded.
-        if (what === 'the compiled agent')
+        // Without a core the compiled backend is loaded.
+        if (what === 'the compiled backend')
           for (const core of files.filter((name) => name.endsWith('.core'))) rmSync(join(cache, core));
         for (const name of targets) {
           rmSync(join(cache, name));

@@ -1,4 +1,4 @@
-// What code in the image writes to the channel of the agent.
+// What code in the image writes to the channel of the backend.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FileSession } from '../files/sessions.ts';

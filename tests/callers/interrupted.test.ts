@@ -109,7 +109,7 @@ describe('within an image', () => {
     );
   });
 
-  /** A macro that calls F. While the agent reads forms again, it ends its call *CUTS* times; the call began BEGAN. */
+  /** A macro that calls F. While the backend reads forms again, it ends its call *CUTS* times; the call began BEGAN. */
   const cutting = (began: string) => `
     (defvar *cuts* 1)
     (defmacro cutting (form)

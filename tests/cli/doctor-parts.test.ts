@@ -1,4 +1,4 @@
-// How the doctor tries an image, and how it finds the part of the agent that is at fault.
+// How the doctor tries an image, and how it finds the part of the backend that is at fault.
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ test('a wrong value is a failure, after which the rest is tried', async () => {
   ]);
 });
 
-describe('of the parts of an agent', () => {
+describe('of the parts of a backend', () => {
   const ALL = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   /** An image that works without all of AT_FAULT, and from no core when that is one of them. */
   const imageWith =

@@ -1,4 +1,5 @@
-// How the doctor finds the part of the agent that an image does not work with: it compiles one agent after the other.
+// How the doctor finds the part of the backend that an image does not work with: it compiles one backend after the
+// other.
 
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -10,7 +11,7 @@ const folder = temporaryFolder();
 afterAll(folder.remove);
 
 test('the part with which images are lost is named, below the call with which one was', async () => {
-  // The probes of the agent run in the main thread, so none of them finds it.
+  // The probes of the backend run in the main thread, so none of them finds it.
   const form = `(sb-int:encapsulate (quote sb-c:map-packed-xref-data) (quote odd) (lambda (map &rest arguments)
     (if (eq sb-thread:*current-thread* (sb-thread:main-thread))
         (apply map arguments)
@@ -19,6 +20,6 @@ test('the part with which images are lost is named, below the call with which on
   expect(code).toBe(1);
   expect(stdout).toContain('\nFAIL callers does not work. Expected: who_calls finds a caller in that file.');
   expect(stdout).toContain(
-    '\nIt works without this part of the agent: cross-references.\nDo what the answer above says',
+    '\nIt works without this part of the backend: cross-references.\nDo what the answer above says',
   );
 });

@@ -149,11 +149,11 @@ describe('an SBCL', () => {
     const reported = ['FAIL evaluation does not work. Expected: (* 6 7) gives 42. The answer was:', ...lost];
     expect(stdout).toContain(`${reported.join('\n     ')}\n     Farewell from ${folder.path}\nok   `);
     const cause =
-      'The failure stays when the agent leaves out all parts that it can. The cause can be this machine: its memory, its limits, a damaged SBCL.';
+      'The failure stays when the backend leaves out all parts that it can. The cause can be this machine: its memory, its limits, a damaged SBCL.';
     expect(stdout).toContain(
       [
         '',
-        'The doctor now looks for the part of the agent that is at fault, which can take some minutes.',
+        'The doctor now looks for the part of the backend that is at fault, which can take some minutes.',
         cause,
         `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${VERSIONS.tested.join(', ')}.`,
         '',
@@ -171,7 +171,7 @@ describe('an SBCL', () => {
 });
 
 describe('besides the image', () => {
-  // Where an SBCL starts without a cache, it compiles the agent for that.
+  // Where an SBCL starts without a cache, it compiles the backend for that.
   test.each(LONG ? [0, 1] : [1])(
     'a cache that cannot be written is told, which is no failure; exit %d',
     async (exit) => {
@@ -179,7 +179,7 @@ describe('besides the image', () => {
       const { code, stdout } = await run(['doctor'], { ...home, ...sbcl, XDG_CACHE_HOME: '/proc/nothing' });
       expect(code).toBe(exit);
       expect(stdout).toMatch(
-        /^ok {3}cache: \/proc\/nothing\/live-lisp cannot be used, so each start compiles the agent, some seconds\. Make it a folder that you own and nobody else can write\.$/m,
+        /^ok {3}cache: \/proc\/nothing\/live-lisp cannot be used, so each start compiles the backend, some seconds\. Make it a folder that you own and nobody else can write\.$/m,
       );
     },
   );

@@ -120,7 +120,7 @@ test('S0.19 no lookup with an odd type or page interns anything', async () => {
   expect(await newSymbols()).toBe('NIL');
 });
 
-test('S0.6 the agent adds nothing to the external symbols of all packages but what LIVE-LISP has for users', async () => {
+test('S0.6 the backend adds nothing to the external symbols of all packages but what LIVE-LISP has for users', async () => {
   const form = `(loop for package in (list-all-packages)
     when (search "LIVE-LISP." (package-name package))
       collect (loop for symbol being the external-symbols of package count symbol))`;

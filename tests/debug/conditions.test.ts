@@ -174,7 +174,7 @@ describe('frames', () => {
     );
   });
 
-  test('of the agent itself are not shown', async () => {
+  test('of the backend itself are not shown', async () => {
     for (const form of [
       '(error "plain")',
       '(outer 1)',

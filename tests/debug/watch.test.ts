@@ -118,7 +118,7 @@ describe('a watch', () => {
   });
 });
 
-test('a watch has what a form handles, and leaves out what the agent itself does', async () => {
+test('a watch has what a form handles, and leaves out what the backend itself does', async () => {
   await debug({ watch: 'all' });
   // SBCL tells of the failed LOAD-TIME-VALUE by a condition that wraps none: its cause stands first. A system that comes
   // with SBCL has no file.

@@ -126,7 +126,7 @@ test.each([
   expect(text).toContain(
     `System no-${what} was not loaded to its end.\n\nError: error on file ${pathname}\nType: COMMON-LISP::FILE-ERROR\n`,
   );
-  // An error in the agent's look at this FILE-ERROR would add its frames above.
+  // An error in the backend's look at this FILE-ERROR would add its frames above.
   expect(text).toMatch(/\nFrames:\n {2}0: \(\S*FAILS\)/);
 });
 

@@ -1,9 +1,9 @@
-// What is run from the disk can only this user have written: the compiled agent, kept code and cores.
+// What is run from the disk can only this user have written: the compiled backend, kept code and cores.
 
 import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { cacheUsable, compiledAgent, isCompiled } from '../../src/image/process/agent.ts';
+import { cacheUsable, compiledBackend, isCompiled } from '../../src/image/process/backend.ts';
 import { isOwnFile, makeOwnFolder } from '../../src/ownership.ts';
 import { LISP, temporaryFolder } from '../harness.ts';
 
@@ -55,26 +55,26 @@ describe('a folder for what is run', () => {
   });
 });
 
-describe('a compiled agent', () => {
-  const agents = () => ({
+describe('a compiled backend', () => {
+  const backends = () => ({
     lispFolder: LISP,
     cacheFolder: folder.path,
     root: folder.path,
     heapMb: 512,
     trees: [],
   });
-  const fasl = () => `${compiledAgent(agents())}-2.0.0.fasl`;
+  const fasl = () => `${compiledBackend(backends())}-2.0.0.fasl`;
 
   test('that this user alone can write is there', () => {
-    expect(isCompiled(agents())).toBe(false);
+    expect(isCompiled(backends())).toBe(false);
     writeFileSync(fasl(), '');
     chmodSync(fasl(), 0o644);
-    expect(isCompiled(agents())).toBe(true);
+    expect(isCompiled(backends())).toBe(true);
   });
 
   test('that others can write is none, and removed', () => {
     writeFileSync(fasl(), '');
     chmodSync(fasl(), 0o666);
-    expect([isCompiled(agents()), existsSync(fasl())]).toEqual([false, false]);
+    expect([isCompiled(backends()), existsSync(fasl())]).toEqual([false, false]);
   });
 });

@@ -85,7 +85,7 @@ test(
           expect(answer.text.length).toBeLessThan(60_000);
           expect(answer.isError && answer.text === '').toBe(false);
           expect(answer.text).not.toMatch(
-            /TypeError|is not a function|Cannot read|agent failed|image was lost during/,
+            /TypeError|is not a function|Cannot read|backend failed|image was lost during/,
           );
         }),
         cases(8),

@@ -44,7 +44,7 @@ test('foreign memory that is taken for ever ends in a condition, and calls go on
   expect((await session.call('apropos_search', { pattern: 'mapcar' })).isError).toBe(false);
 });
 
-test('a call without the limit that ends after the agent has lifted the limit does not set it again', async () => {
+test('a call without the limit that ends after the backend has lifted the limit does not set it again', async () => {
   const form = `(in-package "LIVE-LISP.GUARD")
     (let ((limits **limits**) (now (make-array 2 :element-type '(unsigned-byte 64))))
       (call-unlimited #'lift-limits)

@@ -23,7 +23,7 @@ export interface HostileCase {
   image?: 'replaced' | 'either';
   /** Whether it is given longer to end, because the image collects garbage all the time. */
   late?: true;
-  /** Whether the next image has to compile the agent first. */
+  /** Whether the next image has to compile the backend first. */
   recompiles?: true;
   /** Whether the image stands still as a whole, so that only what needs no image is answered meanwhile. */
   freezes?: true;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
-import { type AgentConnection, socketConnection } from '../../src/image/attached/attached-peer.ts';
+import { type BackendConnection, socketConnection } from '../../src/image/attached/attached-peer.ts';
 import { isStopped } from '../../src/image/process/process-state.ts';
 import type { Served } from '../../src/image/wire/served.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
@@ -95,7 +95,7 @@ test.each(ROUNDS)(
   },
 );
 
-test('what the person redefines is told before the agent edits it, and the edit is of the file', async () => {
+test('what the person redefines is told before the backend edits it, and the edit is of the file', async () => {
   const read = (session: Session) => session.call('read_definition', { names: ['shop::total'] });
   await read(one());
   await person.say('(eval (read-from-string "(defun shop::total (items) (length items))"))');
@@ -109,7 +109,7 @@ test('what the person redefines is told before the agent edits it, and the edit 
   expect(isError).toBe(false);
   expect(text()).toBe(before.replace(/^\(defun total.*$/m, edit.text));
   expect(await person.say("(shop::total '(1 2 3))")).toBe('6');
-  // The other agent did not do it, so it is told, too.
+  // The other backend did not do it, so it is told, too.
   expect((await read(other())).notices.join()).toContain('SHOP::TOTAL');
 });
 
@@ -153,7 +153,7 @@ function furtherServer({
   connect,
 }: {
   turnMs?: number;
-  connect?: (served: Served) => AgentConnection;
+  connect?: (served: Served) => BackendConnection;
 } = {}): { image: AttachedImage; turns: ChangeTurns } {
   const name = `sbcl-${pid}`;
   const image = new AttachedImage({

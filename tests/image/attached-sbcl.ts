@@ -1,4 +1,4 @@
-// An SBCL that somebody else runs, here a test: its agent serves the wire on a socket.
+// An SBCL that somebody else runs, here a test: its backend serves the wire on a socket.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { type Caller, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { described } from './served.ts';
 
-/** The seconds in which the agent is compiled, which is done once for each version of it. */
+/** The seconds in which the backend is compiled, which is done once for each version of it. */
 const COMPILING_MS = 120_000;
 
 /** Starts an SBCL, which evaluates the forms BEFORE, the line that attaches it, and the form AFTER, as a person would in a

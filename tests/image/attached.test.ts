@@ -1,4 +1,4 @@
-// An SBCL that somebody else runs, here the test, is an image: its agent serves the wire on a socket.
+// An SBCL that somebody else runs, here the test, is an image: its backend serves the wire on a socket.
 
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -99,7 +99,7 @@ describe('besides', () => {
     await until('its start', 60_000, () => first.jobs.list()[0]?.phase.kind === 'running');
     first.close();
     expect((await left).ending).toEqual({ kind: 'lost', how: 'the server ended', attached: true });
-    const gone = async () => (await second.status()).agent?.jobs === undefined;
+    const gone = async () => (await second.status()).backend?.jobs === undefined;
     await second.call('evaluate', { code: '1' });
     await until('its end', 60_000, gone);
     await second.end();
@@ -210,7 +210,7 @@ describe('besides', () => {
     await person(line);
   });
 
-  test('an image is saved without the agent', async () => {
+  test('an image is saved without the backend', async () => {
     const core = join(folder.path, 'saved.core');
     const ended = new Promise((resolve) => sbcl.once('exit', resolve));
     sbcl.stdin?.write(`(sb-ext:save-lisp-and-die "${core}")\n`);
@@ -419,12 +419,12 @@ describe('besides', () => {
     sbcl.kill('SIGKILL');
     expect((await call).ending).toEqual({
       kind: 'lost',
-      how: 'the image or its agent closed the connection',
+      how: 'the image or its backend closed the connection',
       attached: true,
     });
     expect(await image.status()).toMatchObject({
       state: 'lost',
-      why: 'the image or its agent closed the connection',
+      why: 'the image or its backend closed the connection',
     });
     await until('the end of the process', 60_000, () => sbcl.signalCode !== null);
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(

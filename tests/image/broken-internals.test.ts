@@ -1,5 +1,5 @@
-// Each internal of SBCL that the agent uses can be missing or another thing: a comfort is lost then, and no image. The short
-// run tries a few of them, the long run all.
+// Each internal of SBCL that the backend uses can be missing or another thing: a comfort is lost then, and no image.
+// The short run tries a few of them, the long run all.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ test('with an internal that is missing or wrong the main job works, and the imag
   for (const [name, how] of variants) {
     const image = start(name, how);
     try {
-      // Else it would be another agent, one that was compiled because no image started from the core.
+      // Else it would be another backend, one that was compiled because no image started from the core.
       const { data } = await image.call('evaluate', { code: '(and (find-package "BROKEN") 1)' });
       expect(data.values?.[0]?.[0]?.text).toBe('1');
       await expectMainJob(image, folder.path);
@@ -77,12 +77,12 @@ test('without streams that report what is read where, a place is told within its
   }
 });
 
-test('a fault in what the agent does before a call is told with its own text', async () => {
+test('a fault in what the backend does before a call is told with its own text', async () => {
   const image = start('protect-control-stack', 'signals unprobed');
   const notices: { kind: string }[] = [];
   try {
     // The thread that faults can be the one that stands ready for the call after the next, and SBCL's own warning of the
-    // fault comes before the agent's report.
+    // fault comes before the backend's report.
     for (let calls = 0; calls < 50 && !notices.some(({ kind }) => kind === 'loss'); calls += 1) {
       await image.call('evaluate', { code: '1' });
       notices.push(...image.takeNotices());
@@ -90,7 +90,7 @@ test('a fault in what the agent does before a call is told with its own text', a
     expect(notices).toContainEqual(
       expect.objectContaining({
         kind: 'loss',
-        report: expect.objectContaining({ how: ['its agent failed: Unhandled memory fault at #x1'] }),
+        report: expect.objectContaining({ how: ['its backend failed: Unhandled memory fault at #x1'] }),
       }),
     );
   } finally {

@@ -1,4 +1,4 @@
-// An SBCL in which one internal is missing or is not what the agent takes it for, and what must work all the same.
+// An SBCL in which one internal is missing or is not what the backend takes it for, and what must work all the same.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ function inBroken(form: string): string {
     '--eval',
     '(exit)',
   ];
-  const env = { ...process.env, AGENT_SOURCES: LISP };
+  const env = { ...process.env, BACKEND_SOURCES: LISP };
   return spawnSync(SBCL, [...args, ...load], { env, encoding: 'utf8', maxBuffer: 2 ** 26 }).stdout;
 }
 

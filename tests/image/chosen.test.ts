@@ -137,7 +137,7 @@ describe('an image that serves the workspace', () => {
     const call = session.call('eval_form', { form: '(loop (sleep 0.01))' });
     await until('its start', 60_000, async () => /busy/.test(await session.text('image_status')));
     await first.kill();
-    const lost = 'the image or its agent closed the connection';
+    const lost = 'the image or its backend closed the connection';
     expect((await call).text).toBe(
       `Error: The connection to the Lisp image was lost during this call: ${lost}. The next call looks for the image again.`,
     );
@@ -171,7 +171,7 @@ describe('an image that serves the workspace', () => {
     expect(await evaluate(session, '*there*')).toEqual({
       text: '1',
       notices: [
-        'The connection to the Lisp image was lost: the image or its agent closed the connection. A new one is open; check whether the image still holds what you need.',
+        'The connection to the Lisp image was lost: the image or its backend closed the connection. A new one is open; check whether the image still holds what you need.',
       ],
       isError: false,
     });

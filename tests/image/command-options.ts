@@ -27,13 +27,13 @@ export function otherRoot(home: string, bound: Readonly<Record<string, string>> 
   const sbcl = testSbcl();
   const prefix = join(dirname(sbcl), '..');
   const system = ['/usr', '/bin', '/lib', '/lib64', '/etc'];
-  // The agent is compiled once for all tests.
-  const agents = join(home, '.cache', 'live-lisp', 'agents');
-  mkdirSync(agents, { recursive: true, mode: 0o700 });
+  // The backend is compiled once for all tests.
+  const backends = join(home, '.cache', 'live-lisp', 'backends');
+  mkdirSync(backends, { recursive: true, mode: 0o700 });
   return [
     ...['bwrap', '--unshare-all', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
     ...system.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...['--dir', home, '--bind', agents, agents, '--ro-bind', prefix, prefix],
+    ...['--dir', home, '--bind', backends, backends, '--ro-bind', prefix, prefix],
     ...Object.entries(bound).flatMap(([here, there]) => ['--ro-bind', here, there]),
     sbcl,
   ];

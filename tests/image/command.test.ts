@@ -131,10 +131,10 @@ describe('a command that does not lead to an image', () => {
     );
   });
 
-  sandboxTest('starts an SBCL that has no folder for the agent', async () => {
+  sandboxTest('starts an SBCL that has no folder for the backend', async () => {
     const session = await start(`${otherRoot()} --setenv TMPDIR /nowhere --remount-ro /dev ${testSbcl()}`);
     expect((await session.call('eval_form', { form: '1' })).text).toContain(
-      'It wrote last:\n  None of the folders /nowhere, /tmp, /var/tmp, /dev/shm can be written there, and live-lisp needs one to compile its agent in. Have the command provide one, as docker run --tmpfs /tmp:exec does.\n',
+      'It wrote last:\n  None of the folders /nowhere, /tmp, /var/tmp, /dev/shm can be written there, and live-lisp needs one to compile its backend in. Have the command provide one, as docker run --tmpfs /tmp:exec does.\n',
     );
   });
 });
@@ -195,7 +195,7 @@ describe('an image that a command starts', () => {
     expect(await session.eval('(list *loaded* 10 11)')).toBe('(5 10 11)');
   });
 
-  sandboxTest('the agent is used where it cannot be kept', async () => {
+  sandboxTest('the backend is used where it cannot be kept', async () => {
     const session = await start(`${otherRoot()} --tmpfs /tmp ${testSbcl()}`);
     expect(await session.eval('(+ 1 2)')).toBe('3');
   });

@@ -34,7 +34,7 @@ async function makeWith(script: string): Promise<string[]> {
   return readdirSync(cacheFolder).map((name) => readFileSync(join(cacheFolder, name), 'utf8'));
 }
 const CORE = 'head -c 9000 /dev/zero >"$LIVE_LISP_CORE"; exit';
-/** Says by FROM_CORE how it ends that is started from the core, and by WITHOUT what has the agent only. */
+/** Says by FROM_CORE how it ends that is started from the core, and by WITHOUT what has the backend only. */
 const trial = (fromCore: string, without = 'exit 0') =>
   `case "$*" in *SAVE*) ${CORE};; --core*) ${fromCore};; esac; ${without}`;
 
@@ -61,12 +61,12 @@ test('a core from which an image starts is kept', async () => {
   expect(core).toHaveLength(9000);
 });
 
-test('what a server left that ended while the agent was compiled goes once another has made a core', async () => {
+test('what a server left that ended while the backend was compiled goes once another has made a core', async () => {
   const env = { XDG_CACHE_HOME: folder.path };
   const parts = () => namesInFolder(join(folder.path, 'live-lisp')).filter((name) => name.includes('.fasl.'));
   const first = await startSession({ env });
   const call = first.eval('1').catch(() => {});
-  await until('parts of the agent', 60_000, () => parts().some((name) => name.includes(`.${first.pid}.`)));
+  await until('parts of the backend', 60_000, () => parts().some((name) => name.includes(`.${first.pid}.`)));
   await first.close();
   await call;
   expect(parts()).not.toEqual([]);

@@ -1,4 +1,4 @@
-// Caches with a fasl and a core of the agent, and servers that use them.
+// Caches with a fasl and a core of the backend, and servers that use them.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

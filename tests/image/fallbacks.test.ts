@@ -1,8 +1,8 @@
-// An image that does without all that the agent does by internals of SBCL: it says so, and the main job works.
+// An image that does without all that the backend does by internals of SBCL: it says so, and the main job works.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import { WITHOUT_EVERYTHING } from '../../src/image/process/agent.ts';
+import { WITHOUT_EVERYTHING } from '../../src/image/process/backend.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { lackingLine } from '../../src/tools/lacking-text.ts';
 import { LISP } from '../harness.ts';
@@ -13,7 +13,7 @@ import { expectMainJob, SBCL } from './broken-internals.ts';
 
 const folder = sharedFolder();
 
-/** What the agent does instead of each ability, and the internals of it, as the declarations have them. */
+/** What the backend does instead of each ability, and the internals of it, as the declarations have them. */
 const ABILITIES = new Map<string, { instead: string; internals: string[] }>();
 /** The internals that a row of the table of probes proves. */
 const PROVEN = new Set<string>();

@@ -1,4 +1,4 @@
-// Code in the image that writes to the channel of the agent: what it says is bounded, and told as what it is.
+// Code in the image that writes to the channel of the backend: what it says is bounded, and told as what it is.
 
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -6,7 +6,7 @@ import { encodeFrame, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
 import { type Answer, bad, PROJECT } from '../harness.ts';
 import { FORGING } from '../say.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
-import { type Asked, type Behaviour, serveHostile } from './hostile-agent.ts';
+import { type Asked, type Behaviour, serveHostile } from './hostile-backend.ts';
 import { servingPlace } from './served.ts';
 
 const place = servingPlace();
@@ -46,7 +46,7 @@ const raw = (text: string) => Buffer.concat([head(Buffer.byteLength(text)), Buff
 /** Returns the answer 3 to the request ID. */
 const three = (id: number) => ({ id, values: [[{ text: '3' }]] });
 
-const CLOSED = 'the image or its agent closed the connection';
+const CLOSED = 'the image or its backend closed the connection';
 const ENTER = `Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "${PROJECT}/lisp/attach.lisp")`;
 
 describe('a program that serves, and instead of a greeting', () => {
@@ -56,19 +56,19 @@ describe('a program that serves, and instead of a greeting', () => {
     ['closes in the middle of it', (socket) => socket.end(raw('{"hello":1}').subarray(0, 8)), CLOSED],
     ['closes in the middle of its length', (socket) => socket.end(Buffer.alloc(2)), CLOSED],
     [
-      'says that it is an old agent',
+      'says that it is an old backend',
       (socket) => socket.write(encodeFrame({ hello: 0, without: [], fallbacks: [] })),
-      `its agent speaks version 0 of the protocol, not ${PROTOCOL_VERSION}`,
+      `its backend speaks version 0 of the protocol, not ${PROTOCOL_VERSION}`,
     ],
     [
       'says a version that is none',
       (socket) => socket.write(encodeFrame({ hello: { a: [1] } })),
-      `its agent speaks version {"a":[1]} of the protocol, not ${PROTOCOL_VERSION}`,
+      `its backend speaks version {"a":[1]} of the protocol, not ${PROTOCOL_VERSION}`,
     ],
     [
       'says a version without end',
       (socket) => socket.write(encodeFrame({ hello: '9'.repeat(1_000_000) })),
-      `its agent speaks version "${'9'.repeat(39)} of the protocol, not ${PROTOCOL_VERSION}`,
+      `its backend speaks version "${'9'.repeat(39)} of the protocol, not ${PROTOCOL_VERSION}`,
     ],
     [
       'is a web server',
@@ -80,7 +80,7 @@ describe('a program that serves, and instead of a greeting', () => {
       (socket) => socket.write('000016(:return (:ok nil) 1)'),
       'its answers could not be understood (a frame of 808464432 octets is over the limit)',
     ],
-    ['fails', (socket) => socket.write(encodeFrame({ fault: 'It broke.' })), 'its agent failed: It broke'],
+    ['fails', (socket) => socket.write(encodeFrame({ fault: 'It broke.' })), 'its backend failed: It broke'],
   ])('%s', async (_, greet, why) => {
     const answer = await evaluated({ greet: (socket) => void greet(socket) });
     expect(answer).toEqual(bad(`${odd} cannot be reached: ${why}. ${ENTER}`));
@@ -137,7 +137,7 @@ describe('a program that serves, and instead of an answer', () => {
       notUnderstood(`Unexpected token '\u00ff', "\u00ff\u00fe" is not valid JSON`),
     ],
     ['nests without end', writing(raw('['.repeat(2_000_000))), notUnderstood('Unexpected end of JSON input')],
-    ['fails', ({ say }) => say({ fault: 'It broke.' }), 'its agent failed: It broke'],
+    ['fails', ({ say }) => say({ fault: 'It broke.' }), 'its backend failed: It broke'],
     [
       'says that it exits',
       ({ id, say, socket }) => {
@@ -154,7 +154,7 @@ describe('a program that serves, and instead of an answer', () => {
     [
       'greets with another version',
       ({ say }) => say({ hello: 7 }),
-      `its agent speaks version 7 of the protocol, not ${PROTOCOL_VERSION}`,
+      `its backend speaks version 7 of the protocol, not ${PROTOCOL_VERSION}`,
     ],
     [
       'says nothing',

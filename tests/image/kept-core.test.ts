@@ -1,4 +1,4 @@
-// A core with the agent in it is kept for the next image, and no image depends on what is there.
+// A core with the backend in it is kept for the next image, and no image depends on what is there.
 
 import {
   chmodSync,
@@ -63,7 +63,7 @@ function copied(): string {
   return keptCore();
 }
 
-test('an image starts from it, and so does the one after a restart; an SBCL that the program starts has no agent in it', async () => {
+test('an image starts from it, and so does the one after a restart; an SBCL that the program starts has no backend in it', async () => {
   const bare = `(sb-ext:run-program sb-ext:*runtime-pathname*
     (list "--core" (namestring sb-ext:*core-pathname*) "--noinform" "--no-sysinit" "--no-userinit" "--eval"
       "(progn (princ (find-package :live-lisp)) (exit))") :output *standard-output*)`;
@@ -145,7 +145,7 @@ describe('one that is damaged is no obstacle, and is made again', () => {
     ],
     ['empty', (file) => truncateSync(file, 0)],
     ['garbage', (file) => writeFileSync(file, 'garbage '.repeat(5000))],
-    ['not of an agent', (file) => copyFileSync('/usr/lib/sbcl/sbcl.core', file)],
+    ['not of a backend', (file) => copyFileSync('/usr/lib/sbcl/sbcl.core', file)],
   ];
   test.each(LONG ? damages : damages.slice(0, 1))('%s', async (_, damage, wait) => {
     const core = copied();
@@ -237,7 +237,7 @@ describe('an image that is ended while it starts from it', () => {
     lifetime.close();
   });
 
-  test('again and again is started from the compiled agent', async () => {
+  test('again and again is started from the compiled backend', async () => {
     const { lifetime, pid } = await startedAfter(2);
     expect(commandOf(pid)).toContain('LIVE_LISP_FASL');
     lifetime.close();

@@ -12,7 +12,7 @@ const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
 const folder = sharedFolder();
 beforeAll(() => warmCache(folder.path, { plain: true }));
 
-/** Starts a server over an SBCL in which it is deadly that the agent calls INTERNAL, PACKAGE:NAME. */
+/** Starts a server over an SBCL in which it is deadly that the backend calls INTERNAL, PACKAGE:NAME. */
 function withDeadly(internal: string): Promise<Session> {
   const program = join(folder.path, `sbcl-${internal.replaceAll(/\W/g, '-')}`);
   const load = `(load "${join(FIXTURES, 'dying.lisp')}")`;

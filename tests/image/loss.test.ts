@@ -46,11 +46,11 @@ describe('in one session', () => {
   // Each evaluates twice after a loss: these two and the definition are what the next can lose.
   test.each([
     ['(exit :code 3)', 'it exited with code 3'],
-    // What is needed at the end of the call is gone from the agent.
+    // What is needed at the end of the call is gone from the backend.
     [
       `(setf (live-lisp.jobs::job-crowded live-lisp.jobs::*job*) t
              live-lisp.jobs::**collect-much** (lambda () (error 'unbound-variable :name 'live-lisp.jobs::gone)))`,
-      'its agent failed: The variable LIVE-LISP.JOBS::GONE is unbound',
+      'its backend failed: The variable LIVE-LISP.JOBS::GONE is unbound',
     ],
   ])('by %s: the texts are exact', async (form, how) => {
     await answer('(defvar *mine* 1)');

@@ -1,4 +1,4 @@
-// Images that serve, as a person has them: an SBCL with the agent, and its files.
+// Images that serve, as a person has them: an SBCL with the backend, and its files.
 
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { agentCommand, cacheUsable } from '../../src/image/process/agent.ts';
+import { backendCommand, cacheUsable } from '../../src/image/process/backend.ts';
 import { installHint } from '../../src/image/process/sbcl.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { WITHOUT_SBCL } from '../cli/run.ts';
@@ -69,12 +69,13 @@ function program(name: string, script: string): string {
 }
 
 describe('the cache', () => {
-  /** What is there of the agent, without parts that a server which ended has begun. The code of the program has tests of
-   *  its own. */
+  /** What is there of the backend, without parts that a server which ended has begun. The code of the program has tests
+   * of  its own. */
   const cached = (base = folder.path) =>
     readdirSync(join(base, 'live-lisp')).filter((name) => !/\.v8$|\.fasl\.|^sandboxes$/.test(name));
   const truncated = (file: string) => truncateSync(file, 20_000);
-  /** Puts the agent, compiled but not whole, into the cache below BASE. Returns its file, and how large it should be. */
+  /** Puts the backend, compiled but not whole, into the cache below BASE. Returns its file, and how large it should be.
+   * */
   function truncatedIn(base: string): { file: string; whole: number } {
     warmCache(base);
     const [fasl = ''] = cached(base).filter((name) => name.endsWith('.fasl'));
@@ -90,9 +91,9 @@ describe('the cache', () => {
     expect(statSync(file).size / whole).toBeCloseTo(1, 2);
   const inFolder = () => ({ env: { XDG_CACHE_HOME: folder.path } });
 
-  /** Each compiles the agent, in the sandbox where that works, which takes long. So only the long run has two, which find an
-   *  empty cache at once, and the other obstacles below. The short run has one, which finds a damaged fasl first and then
-   *  does the same as with an empty cache. */
+  /** Each compiles the backend, in the sandbox where that works, which takes long. So only the long run has two, which
+   * find an  empty cache at once, and the other obstacles below. The short run has one, which finds a damaged fasl
+   * first and then  does the same as with an empty cache. */
   const servers = LONG ? 2 : 1;
   const found = LONG ? 'empty' : 'with a damaged fasl';
   /** That cache, and what they answered. */
@@ -100,7 +101,7 @@ describe('the cache', () => {
   let damaged: { file: string; whole: number } | undefined;
   let first: Answer[];
   const progress: string[] = [];
-  /** What is left in each image of what compiled the agent. */
+  /** What is left in each image of what compiled the backend. */
   const left: string[] = [];
   beforeAll(async () => {
     if (!LONG) damaged = truncatedIn(good.path);
@@ -123,7 +124,7 @@ describe('the cache', () => {
     expect(first).toEqual(Array.from({ length: servers }, () => THREE));
     const files = cached(good.path);
     expect(files).toEqual([
-      expect.stringMatching(/^agent-[0-9a-f]+-.*\.fasl$/),
+      expect.stringMatching(/^backend-[0-9a-f]+-.*\.fasl$/),
       expect.stringMatching(/^image-[0-9a-f]+\.core$/),
     ]);
     expect(damaged === undefined).toBe(LONG);
@@ -135,10 +136,10 @@ describe('the cache', () => {
     expect(identities()).toEqual(before);
   });
 
-  test('that has no whole fasl has its first start tell that the agent is compiled, in a process that ends with that', () => {
-    const message = /^\d+\.\d s, compiling the agent, once for this SBCL$/;
+  test('that has no whole fasl has its first start tell that the backend is compiled, in a process that ends with that', () => {
+    const message = /^\d+\.\d s, compiling the backend, once for this SBCL$/;
     expect(progress).toContainEqual(expect.stringMatching(message));
-    // What the compiler took is not kept: the image has the agent only from its fasl.
+    // What the compiler took is not kept: the image has the backend only from its fasl.
     expect(left).toEqual(Array.from({ length: servers }, () => 'NIL'));
   });
 
@@ -158,7 +159,7 @@ describe('the cache', () => {
       return { file, whole: statSync(path).size };
     }
 
-    // That it ends is what the agent is compiled after.
+    // That it ends is what the backend is compiled after.
     test.each([
       ['truncated', truncated],
       ['empty', (file: string) => truncateSync(file, 0)],
@@ -167,12 +168,12 @@ describe('the cache', () => {
         'of another version',
         (file: string) => writeFileSync(file, '# FASL\n  compiled from "x"\n  using SBCL version 0.1\n'),
       ],
-      ['Lisp, but no agent', (file: string) => writeFileSync(file, '(defvar cl-user::*fake* 1)\n')],
+      ['Lisp, but no backend', (file: string) => writeFileSync(file, '(defvar cl-user::*fake* 1)\n')],
     ])('because it is %s ends the image that loads it', (_, damage) => {
       putDamaged(damage);
       const options = { lispFolder: LISP, root: folder.path, heapMb: 512, trees: [] };
       const cache = cacheFolder({ XDG_CACHE_HOME: folder.path });
-      const { program, args, env } = agentCommand(SBCL, { ...options, cacheFolder: cache }, true);
+      const { program, args, env } = backendCommand(SBCL, { ...options, cacheFolder: cache }, true);
       const { status, stderr } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 600_000 });
       expect([status, stderr]).toEqual([1, expect.stringMatching(/unhandled|debugger/i)]);
     });
@@ -195,8 +196,8 @@ describe('the cache', () => {
     );
   });
 
-  // It is also what shows that the compiler has nothing to say against the agent: a strict build ends by a warning.
-  test('that cannot be used has the image compile the agent, which costs no warning, no ability and no file', async () => {
+  // It is also what shows that the compiler has nothing to say against the backend: a strict build ends by a warning.
+  test('that cannot be used has the image compile the backend, which costs no warning, no ability and no file', async () => {
     const lessIn = async (session: Session) => {
       expect(await session.eval('(third (list 1 2 3))')).toBe('3');
       return /^Less with this SBCL: .*/m.exec(await session.text('image_status'))?.[0];
@@ -292,7 +293,7 @@ describe('the sbcl that is started', () => {
     });
   });
 
-  test('has a time to compile the agent, and the image starts without when that is up', async () => {
+  test('has a time to compile the backend, and the image starts without when that is up', async () => {
     const form = '(if (sb-ext:posix-getenv "LIVE_LISP_WORKERS") (sleep 1000) (sb-ext:exit :code 7 :abort t))';
     const sbcl = sbclThatEvaluates(form, join(folder.path, 'never-compiles'));
     const env = { XDG_CACHE_HOME: folder.path, LIVE_LISP_SBCL: sbcl };
@@ -304,8 +305,8 @@ describe('the sbcl that is started', () => {
 
 describe('when no image starts, a call says', () => {
   const DOCTOR = 'Run live-lisp doctor to find the step that fails.';
-  // The agent says nothing, and is not compiled anew after that, which takes long.
-  const silent = `case "$*" in *LIVE-LISP.AGENT*) exec sleep 1000;; *LIVE_LISP_BOOT*) exit 1;; esac; exec '${SBCL}' "$@"`;
+  // The backend says nothing, and is not compiled anew after that, which takes long.
+  const silent = `case "$*" in *LIVE-LISP.BACKEND*) exec sleep 1000;; *LIVE_LISP_BOOT*) exit 1;; esac; exec '${SBCL}' "$@"`;
   const fatal = (reason: string) =>
     `echo 'fatal error encountered in SBCL pid 1:' >&2; echo '${reason}' >&2; exit 1`;
   test.each([

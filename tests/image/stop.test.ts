@@ -1,4 +1,4 @@
-// (live-lisp:stop) takes the agent out of an image, which goes on as a plain SBCL.
+// (live-lisp:stop) takes the backend out of an image, which goes on as a plain SBCL.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   await session.eval('(defun kept () :kept)');
 });
 
-/** A form that writes to FILE what a program finds of an agent. */
+/** A form that writes to FILE what a program finds of a backend. */
 function reporting(file: string): string {
   return `(with-open-file (out "${file}" :direction :output)
     (with-standard-io-syntax
@@ -99,7 +99,7 @@ test('an error in a thread that was made before reaches the hook that the progra
   );
 });
 
-test('a core can be saved then, which has what was defined and no agent', async () => {
+test('a core can be saved then, which has what was defined and no backend', async () => {
   await session.eval('(kept)');
   const core = join(root, 'saved.core');
   await session.call('eval_form', {

@@ -1,5 +1,5 @@
-// A warning ends a strict build of the agent, and costs nobody the start of an image. That the agent has none is shown in
-// start.test.ts.
+// A warning ends a strict build of the backend, and costs nobody the start of an image. That the backend has none is
+// shown in start.test.ts.
 
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,8 +16,8 @@ const folder = sharedFolder();
 const lisp = join(folder.path, 'lisp');
 const wrong = ['LIVE-LISP.BASE', 'WRONG'] as const;
 
-/** Builds the agent from LISP, its sources, in the way that ENV says, and returns how SBCL ended and what it wrote. That is
- *  whether the symbol NAME of the package HOME is a function then. */
+/** Builds the backend from LISP, its sources, in the way that ENV says, and returns how SBCL ended and what it wrote.
+ * That is  whether the symbol NAME of the package HOME is a function then. */
 function build(
   lisp: string,
   env: NodeJS.ProcessEnv,
@@ -33,7 +33,7 @@ function build(
       env: {
         ...process.env,
         LIVE_LISP_BOOT: join(lisp, 'boot.lisp'),
-        LIVE_LISP_FASL: join(folder.path, 'agent'),
+        LIVE_LISP_FASL: join(folder.path, 'backend'),
         ...env,
       },
     },
@@ -62,7 +62,7 @@ test('an undefined function, variable or type fails a strict build by name', () 
 });
 
 test('processes side by side make the whole fasl or none, and leave no part of it', () => {
-  const made = () => readdirSync(folder.path).filter((file) => file.startsWith('agent'));
+  const made = () => readdirSync(folder.path).filter((file) => file.startsWith('backend'));
   for (const file of made()) rmSync(join(folder.path, file));
   // What failed a strict build fails no other.
   const { status, stderr } = build(lisp, SIDE_BY_SIDE, wrong);

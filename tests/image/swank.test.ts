@@ -1,4 +1,5 @@
-// An image whose Swank or Slynk stays open is found through that, and loads the agent: the contract of images holds there.
+// An image whose Swank or Slynk stays open is found through that, and loads the backend: the contract of images holds
+// there.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -170,7 +171,7 @@ test('a real Swank that fails says with what', async () => {
   );
 });
 
-test('a real image into which the agent does not load says why', async () => {
+test('a real image into which the backend does not load says why', async () => {
   const taken = await start({
     before: ['(defpackage :live-lisp (:use :cl))', '(defun live-lisp::mine () 1)'],
   });

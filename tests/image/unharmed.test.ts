@@ -1,4 +1,5 @@
-// Nothing that an agent does, or that a person does to the agent, harms the image of that person or opens its debugger.
+// Nothing that an agent does, or that a person does to the backend, harms the image of that person or opens its
+// debugger.
 
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
@@ -63,8 +64,8 @@ async function value(image: AttachedImage, code: string): Promise<string | undef
 }
 
 test.each([
-  'live-lisp.agent::serve-connection',
-  'live-lisp.agent::begin-session',
+  'live-lisp.backend::serve-connection',
+  'live-lisp.backend::begin-session',
   'live-lisp.jobs::run-job',
   'live-lisp.jobs::debugger-hook',
 ])('a person who redefines %s gets no error of ours, and the line mends it', async (name) => {
@@ -86,10 +87,10 @@ test('what a call does to the packages of live-lisp is an error, and it can be s
   const image = server();
   const locked = /Lock on package LIVE-LISP[.A-Z]* violated/;
   for (const code of [
-    '(delete-package "LIVE-LISP.AGENT")',
+    '(delete-package "LIVE-LISP.BACKEND")',
     '(rename-package "LIVE-LISP.JOBS" "X")',
     '(defun live-lisp:stop () 1)',
-    '(defun live-lisp.agent::serve-connection () 1)',
+    '(defun live-lisp.backend::serve-connection () 1)',
     "(fmakunbound 'live-lisp:stop)",
     "(setf (fdefinition 'live-lisp.base::send) #'list)",
     '(unintern (find-symbol "STOP" "LIVE-LISP") "LIVE-LISP")',

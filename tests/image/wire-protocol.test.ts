@@ -7,14 +7,14 @@ import { readMessage } from '../../src/image/wire/messages.ts';
 import { answerProblem, readDeclared } from '../declared.ts';
 import { PROJECT } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { startRawAgent } from './raw-agent.ts';
+import { startRawBackend } from './raw-backend.ts';
 
 const DOCUMENT = readFileSync(join(PROJECT, 'docs', 'develop', 'wire-protocol.md'), 'utf8');
 const declared = readDeclared(join(PROJECT, 'dist-tests'));
-const agent = startRawAgent();
-afterAll(() => agent.end());
+const backend = startRawBackend();
+afterAll(() => backend.end());
 
-/** The examples: each request with what the agent says until the next one. */
+/** The examples: each request with what the backend says until the next one. */
 const EXAMPLES = [...DOCUMENT.matchAll(/^→ (.*)\n((?:← .*\n)+)/gm)].map(
   ([, request = '', said = '']) =>
     [request, [...said.matchAll(/^← (.*)$/gm)].map(([, line = '']) => line)] as const,
@@ -41,7 +41,7 @@ function withUnrecorded(expected: Message): Message {
   return { ...expected, value: { ...value, findingUnrecorded: true } };
 }
 
-test('the document has examples of every operation that the agent offers', async () => {
+test('the document has examples of every operation that the backend offers', async () => {
   const folder = join(PROJECT, 'lisp');
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.lisp'))
@@ -51,14 +51,14 @@ test('the document has examples of every operation that the agent offers', async
   for (const name of all) expect(DOCUMENT).toContain(`\`${name}\``);
 });
 
-test('the agent greets as documented', async () => {
+test('the backend greets as documented', async () => {
   const [, greeting = ''] = /^← (\{"hello".*)$/m.exec(DOCUMENT) ?? [];
   expect(JSON.parse(greeting)).toEqual({ hello: PROTOCOL_VERSION, collector: '...' });
-  const hello = readMessage(await agent.take('the greeting', (message) => 'hello' in message));
+  const hello = readMessage(await backend.take('the greeting', (message) => 'hello' in message));
   if (hello.kind !== 'hello') throw new Error(`It greeted as ${hello.kind}.`);
-  const collecting = collectionPoll(agent.pid, hello.collector);
+  const collecting = collectionPoll(backend.pid, hello.collector);
   expect(collecting()).toBe(true);
-  // What the agent does behind its greeting can collect garbage.
+  // What the backend does behind its greeting can collect garbage.
   await until('that no garbage is collected', 60_000, () => collecting() === false);
   // Not every SBCL is built to keep those.
   callsUnrecorded = hello.without.includes('cross-references to CL');
@@ -67,12 +67,12 @@ test('the agent greets as documented', async () => {
 
 test.each(EXAMPLES)('%s', async (request, lines) => {
   const { id, op, args } = JSON.parse(request) as { id: number; op: string; args: object };
-  agent.send(id, op, args);
+  backend.send(id, op, args);
   for (const line of lines) {
     const expected = withUnrecorded(JSON.parse(line) as Message);
     // Messages of one kind come in the order of the document; an answer can come behind later requests.
     const kind = ['call', 'built', 'replaying', 'features'].find((member) => member in expected);
-    const said = await agent.take(line, (message) =>
+    const said = await backend.take(line, (message) =>
       kind === undefined
         ? message['id'] === expected['id']
         : kind in message && message['job'] === expected['job'],

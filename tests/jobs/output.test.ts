@@ -148,10 +148,10 @@ describe('output of others', () => {
 
   test.each(['sb-sys:*stdout*', 'sb-sys:*stderr*'])('what goes to %s is shown', async (stream) => {
     const { text, notices } = await answer(
-      `(progn (format ${stream} "past the agent") (finish-output ${stream}) 1)`,
+      `(progn (format ${stream} "past the backend") (finish-output ${stream}) 1)`,
     );
     const later = await answer('2');
-    expect([text, ...notices, ...later.notices].join('\n')).toContain('past the agent');
+    expect([text, ...notices, ...later.notices].join('\n')).toContain('past the backend');
   });
 });
 

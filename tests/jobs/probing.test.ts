@@ -154,8 +154,8 @@ describe('a request that had not begun is sent again, once', () => {
     ],
     ['the list of threads is gone', '(setf sb-thread::*all-threads* nil)'],
   ])('when %s', async (_, damage) => {
-    // The agent makes the next spare thread meanwhile, so the image can end before this call has its answer, or in one
-    // of the next calls.
+    // The backend makes the next spare thread meanwhile, so the image can end before this call has its answer, or in
+    // one of the next calls.
     const { notices } = await session.call('eval_form', { form: damage, timeout: 60 });
     const seen = [...notices];
     for (let calls = 0; calls < 2 || (calls < 20 && !seen.join().includes(NEW_IMAGE)); calls += 1) {

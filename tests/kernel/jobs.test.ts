@@ -122,7 +122,7 @@ test('progress is told each second, in each phase, until the end', async () => {
 });
 
 test.each([5, 'x', [], { lastLine: 5 }, { lastLine: { a: 1 }, file: ['/f'], collectedMilliseconds: 'long' }])(
-  'what a program says of progress in the place of the agent, such as %j, is not told',
+  'what a program says of progress in the place of the backend, such as %j, is not told',
   async (said) => {
     const texts: string[] = [];
     const job = new Jobs().begin('evaluate', {});

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noteUse, removeLeftovers, removeUnusedFolders } from '../../src/leftovers.ts';
 import { temporaryFolder } from '../harness.ts';
 
-const KIND = /^(?:agent-\d+\.fasl|image-\d+\.core)(?:\.(?<part>.+))?$/;
+const KIND = /^(?:backend-\d+\.fasl|image-\d+\.core)(?:\.(?<part>.+))?$/;
 /** No process has this number: Linux gives none above 2 ** 22. */
 const GONE = 2 ** 30;
 const RUNS = process.pid;
@@ -25,57 +25,57 @@ function file(name: string, read = 0, written = read): string {
   return name;
 }
 
-/** Returns which files are left when agent-1 and image-1 are those in use. */
+/** Returns which files are left when backend-1 and image-1 are those in use. */
 function left(): string[] {
-  removeLeftovers(folder.path, KIND, ['agent-1', 'image-1.core']);
+  removeLeftovers(folder.path, KIND, ['backend-1', 'image-1.core']);
   return readdirSync(folder.path).sort();
 }
 
 test('unfinished files of processes that have ended go, those of others stay', () => {
-  file(`agent-1.fasl.${GONE}.3F.main`);
+  file(`backend-1.fasl.${GONE}.3F.main`);
   file(`image-1.core.${GONE}`);
   file(`image-1.core.${GONE}.ab`);
   const kept = [
-    file(`agent-1.fasl.${RUNS}.3F.main`),
+    file(`backend-1.fasl.${RUNS}.3F.main`),
     file(`image-1.core.${RUNS}.ab`),
-    file('agent-1.fasl.9A'),
+    file('backend-1.fasl.9A'),
   ];
   expect(left()).toEqual(kept.sort());
 });
 
 test('what other versions have not used for 30 days goes', () => {
-  file('agent-2.fasl', 31);
+  file('backend-2.fasl', 31);
   file('image-2.core', 31);
-  file('agent-1.fasl.9A', 31);
+  file('backend-1.fasl.9A', 31);
   file(`image-1.core.${RUNS}.ab`, 31);
-  const kept = [file('agent-3.fasl', 29, 31), file('image-3.core', 31, 29)];
+  const kept = [file('backend-3.fasl', 29, 31), file('image-3.core', 31, 29)];
   expect(left()).toEqual(kept.sort());
 });
 
 test('of more than ten files of other versions, those go that were not used for two days', () => {
-  const names = Array.from({ length: 14 }, (_, index) => `agent-${index + 20}.fasl`);
+  const names = Array.from({ length: 14 }, (_, index) => `backend-${index + 20}.fasl`);
   names.slice(0, 11).forEach((name, index) => void file(name, index / 10));
   for (const name of names.slice(11)) file(name, 3);
-  const kept = [...names.slice(0, 11), file('agent-1.fasl', 9), file(`agent-40.fasl.${RUNS}.ab`, 9)];
+  const kept = [...names.slice(0, 11), file('backend-1.fasl', 9), file(`backend-40.fasl.${RUNS}.ab`, 9)];
   expect(left()).toEqual(kept.sort());
 });
 
 test('ten files of other versions stay for 30 days', () => {
-  const names = Array.from({ length: 11 }, (_, index) => file(`agent-${index + 20}.fasl`, 10 + index));
+  const names = Array.from({ length: 11 }, (_, index) => file(`backend-${index + 20}.fasl`, 10 + index));
   expect(left()).toEqual(names.slice(0, 10));
 });
 
 test('what this version uses stays, and so does all that is of no such kind', () => {
   const kept = [
-    file('agent-1.fasl', 99),
+    file('backend-1.fasl', 99),
     file('image-1.core', 99),
-    file('agent-1', 99),
-    file('my-agent-2.fasl', 99),
-    file('agent-2.fasl~', 99),
+    file('backend-1', 99),
+    file('my-backend-2.fasl', 99),
+    file('backend-2.fasl~', 99),
   ];
-  mkdirSync(join(folder.path, 'agent-2.fasl'));
-  utimesSync(join(folder.path, 'agent-2.fasl'), 1, 1);
-  expect(left()).toEqual([...kept, 'agent-2.fasl'].sort());
+  mkdirSync(join(folder.path, 'backend-2.fasl'));
+  utimesSync(join(folder.path, 'backend-2.fasl'), 1, 1);
+  expect(left()).toEqual([...kept, 'backend-2.fasl'].sort());
 });
 
 test('a folder that is not there is no obstacle', () => {

@@ -27,7 +27,7 @@ test('of many notices the last are kept, and the rest is counted', () => {
   expect(notices.take()).toEqual([raw('next')]);
 });
 
-test('what the agent says was written is bounded', () => {
+test('what the backend says was written is bounded', () => {
   const long = readOutput({ text: 'x'.repeat(100_000), omitted: 1, tail: 'y'.repeat(100_000) });
   expect([long?.text.length, long?.tail?.length]).toEqual([OUTPUT_LIMIT, OUTPUT_LIMIT]);
   expect(readOutput({ text: 5 })).toBe(undefined);

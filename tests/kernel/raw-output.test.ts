@@ -1,4 +1,4 @@
-// What the process writes past its agent: what is told of it, and the reason for which the runtime gave up.
+// What the process writes past its backend: what is told of it, and the reason for which the runtime gave up.
 
 import { describe, expect, test } from 'vitest';
 import { RawOutput } from '../../src/image/process/raw-output.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { sourceRegistry } from '../../src/image/process/agent.ts';
+import { sourceRegistry } from '../../src/image/process/backend.ts';
 import { libraryManagers } from '../../src/image/process/libraries.ts';
 import { findSbcl, installHint, managerOf } from '../../src/image/process/sbcl.ts';
 import { sbclPlaces } from '../../src/image/process/sbcl-places.ts';

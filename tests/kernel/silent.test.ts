@@ -41,7 +41,7 @@ test.each([
 });
 
 test('what an image has said in time is read also when the server stood still meanwhile', async () => {
-  const { port1: agent, port2: server } = new MessageChannel();
+  const { port1: backend, port2: server } = new MessageChannel();
   const answer = new Promise((resolve) => {
     server.once('message', (value) => resolve({ data: { value } }));
   });
@@ -49,8 +49,8 @@ test('what an image has said in time is read also when the server stood still me
     typeof Pulse
   >[0]);
   const asked = pulse.status(5);
-  agent.postMessage({ version: '2' });
+  backend.postMessage({ version: '2' });
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   expect(await asked).toMatchObject({ lastStatus: { status: { version: '2' } }, silentMs: 0 });
-  agent.close();
+  backend.close();
 });

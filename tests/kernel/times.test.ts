@@ -14,7 +14,7 @@ test.each([
     'docs/recovery.md',
     `Each has ${seconds(TIMES.rebuiltForm)}, a file or a system ${seconds(TIMES.rebuiltLoad)}; a file that was not loaded to its end has ${seconds(TIMES.rebuiltForm)}. After ${seconds(TIMES.rebuild)} no more is begun.`,
   ],
-  ['docs/recovery.md', `the agent tries it, for at most ${seconds(TIMES.probe)}.`],
+  ['docs/recovery.md', `the backend tries it, for at most ${seconds(TIMES.probe)}.`],
   ['docs/recovery.md', `When two in a row were lost within ${seconds(TIMES.soon)} of being ready`],
   [
     'docs/develop/wire-protocol.md',
@@ -24,7 +24,7 @@ test.each([
     'docs/develop/wire-protocol.md',
     `That is so up to ${seconds(TIMES.collecting)}, and ${seconds(TIMES.collectingPerGb)} more for each GB`,
   ],
-  ['docs/architecture.md', `asks the agent's reader and waits ${TIMES.status} ms for it.`],
+  ['docs/architecture.md', `asks the backend's reader and waits ${TIMES.status} ms for it.`],
 ])('%s says: %s', (path, sentence) => {
   expect(textOf(path).replace(/\s+/g, ' ')).toContain(sentence);
 });

@@ -1,4 +1,4 @@
-// The codec of the wire to the agent: what goes in comes out, however the octets arrive.
+// The codec of the wire to the backend: what goes in comes out, however the octets arrive.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -118,7 +118,7 @@ describe('the reader', () => {
     expect(() => new FrameReader().push(frame(body))).toThrow('a frame is not a JSON object');
   });
 
-  test('refuses text that was written past the agent', () => {
+  test('refuses text that was written past the backend', () => {
     expect(() => new FrameReader().push(Buffer.from('This is SBCL, and it says hello.\n'))).toThrow(
       'over the limit',
     );

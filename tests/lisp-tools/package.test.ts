@@ -1,4 +1,4 @@
-// The package of the API is locked, so that a name of the user's own does not break the agent.
+// The package of the API is locked, so that a name of the user's own does not break the backend.
 
 import { expect, test } from 'vitest';
 import { sharedSession } from '../shared.ts';

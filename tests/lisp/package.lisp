@@ -1,5 +1,5 @@
-;;;; Tests of the agent that need no server. SB-RT runs them: a test is a form, and the values that
-;;;; it must return. (asdf:test-system "live-lisp") loads and runs them.
+;;;; Tests of the backend that need no server. SB-RT runs them: a test is a form, and the values
+;;;; that it must return. (asdf:test-system "live-lisp") loads and runs them.
 
 (defpackage "LIVE-LISP-TESTS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")

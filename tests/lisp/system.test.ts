@@ -1,4 +1,4 @@
-// The agent is an ASDF system, which a Lisp programmer can load, test and work on without the server.
+// The backend is an ASDF system, which a Lisp programmer can load, test and work on without the server.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { sharedFolder } from '../shared.ts';
 
 const folder = sharedFolder();
 
-/** To compile the whole agent takes ten seconds of CPU. A process beside many others waited six minutes for them. */
+/** To compile the whole backend takes ten seconds of CPU. A process beside many others waited six minutes for them. */
 const COMPILING_MS = 1_800_000;
 
 /** Evaluates FORMS in an SBCL with ASDF, in which another thread runs, as in SLIME. Returns how it ended and what it
@@ -65,8 +65,8 @@ test('a file that is compiled again alone finds what the others define', () => {
 test('its part for images of other people is a system too', () => {
   const { status, stdout } = evaluate(
     '(asdf:load-system "live-lisp/attached")',
-    '(princ (fboundp (find-symbol "SERVE" "LIVE-LISP.AGENT")))',
+    '(princ (fboundp (find-symbol "SERVE" "LIVE-LISP.BACKEND")))',
   );
-  expect(stdout).toMatch(/#<FUNCTION LIVE-LISP\.AGENT:SERVE>/);
+  expect(stdout).toMatch(/#<FUNCTION LIVE-LISP\.BACKEND:SERVE>/);
   expect(status).toBe(0);
 });

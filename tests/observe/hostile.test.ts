@@ -151,7 +151,7 @@ describe('of two forms it is said which one failed', () => {
   });
 });
 
-test('of a form that allocates nothing no profile tells what the agent allocates', async () => {
+test('of a form that allocates nothing no profile tells what the backend allocates', async () => {
   await session.eval('(defun nothing () 1)');
   const text = await observe({ form: '(nothing)', mode: 'alloc', seconds: 0.3 });
   expect(text).toMatch(/^[\d,]+ runs of N(?: by the clock \(CPU N: .*?\))? and 0 bytes each\./);

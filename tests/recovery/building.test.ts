@@ -1,8 +1,8 @@
-// Which forms the agent takes for such that build the image, by what it tells the server.
+// Which forms the backend takes for such that build the image, by what it tells the server.
 
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { agentCommand } from '../../src/image/process/agent.ts';
+import { backendCommand } from '../../src/image/process/backend.ts';
 import { Child } from '../../src/image/process/child.ts';
 import type { ImageChange } from '../../src/image/wire/messages.ts';
 import { cacheFolder } from '../../src/paths.ts';
@@ -18,7 +18,7 @@ const OPTIONS = {
 };
 let reported: ImageChange[] = [];
 const child = new Child({
-  command: agentCommand(testSbcl(), OPTIONS, true),
+  command: backendCommand(testSbcl(), OPTIONS, true),
   cwd: PROJECT,
   upcalls: () => ({
     report: (each) => {

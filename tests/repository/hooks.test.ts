@@ -1,5 +1,5 @@
-// Code of the agent that runs within calls of the program goes through lisp/base/hooks.lisp: functions of SBCL call it by
-// DEFINE-HOOK, and what it does besides it does APART.
+// Code of the backend that runs within calls of the program goes through lisp/base/hooks.lisp: functions of SBCL call
+// it by DEFINE-HOOK, and what it does besides it does APART.
 
 import { expect, test } from 'vitest';
 import { filesOf, textOf } from './files.ts';
@@ -33,7 +33,7 @@ const listeners = files.flatMap((path) =>
     .map(({ text }) => ({ path, text, name: /^\(defun (\S+)/.exec(text)?.[1] ?? '' })),
 );
 
-test('only DEFINE-HOOK makes functions of SBCL call the agent', () => {
+test('only DEFINE-HOOK makes functions of SBCL call the backend', () => {
   const others = files.filter((path) => !WRAPPERS.some((name) => path === `lisp/${name}.lisp`));
   expect(others.filter((path) => /\((?:un)?encapsulate /.test(codeOf(textOf(path))))).toEqual([]);
 });

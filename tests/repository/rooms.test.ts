@@ -1,4 +1,4 @@
-// docs/architecture.md says which room of the agent may use which; the packages and the files of lisp/ do not do
+// docs/architecture.md says which room of the backend may use which; the packages and the files of lisp/ do not do
 // otherwise. Only lisp/base/sbcl*.lisp touches what SBCL does not document.
 
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const DOCUMENTED = [
   'sb-bsd-sockets',
 ];
 
-/** The files that are of no room: what builds the agent, its life, and that in an image of somebody else. */
+/** The files that are of no room: what builds the backend, its life, and that in an image of somebody else. */
 const WHOLE = [
   'attach',
   'attached',
@@ -26,7 +26,7 @@ const WHOLE = [
   'closed',
   'command',
   'internals',
-  'kept-agent',
+  'kept-backend',
   'line',
   'main',
   'probed',
@@ -48,9 +48,9 @@ const C_LIBRARY = [
   ',name',
 ];
 
-/** Returns the rows below the heading `Rooms of the agent`: what each room may use. */
+/** Returns the rows below the heading `Rooms of the backend`: what each room may use. */
 function readTable(): Map<string, string[]> {
-  const [, section = ''] = textOf('docs/architecture.md').split(/^## Rooms of the agent$/m);
+  const [, section = ''] = textOf('docs/architecture.md').split(/^## Rooms of the backend$/m);
   const rows = [...(section.split(/^## /m)[0] ?? '').matchAll(/^\| `([^`]+)` *\|[^|]*\| (.+?) *\|$/gm)];
   return new Map(
     rows.map(([, room = '', cell = '']) => [room, [...cell.matchAll(/`([^`]+)`/g)].map(([, n = '']) => n)]),
@@ -59,8 +59,8 @@ function readTable(): Map<string, string[]> {
 
 /** Returns the rooms in the order in which live-lisp.asd loads them, each with its files. */
 function readOrder(): { room: string; files: string[] }[] {
-  const [agent = ''] = textOf('lisp/live-lisp.asd').split('(:file "main")');
-  const modules = agent.split('(:module ').slice(1);
+  const [backend = ''] = textOf('lisp/live-lisp.asd').split('(:file "main")');
+  const modules = backend.split('(:module ').slice(1);
   return modules.map((module) => {
     const [room = '', ...files] = [...module.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
     return { room, files: files.map((file) => `lisp/${room}/${file}.lisp`) };
@@ -89,7 +89,7 @@ const TABLE = readTable();
 const ORDER = readOrder();
 const ROOMS = ORDER.map(({ room }) => room);
 const PACKAGES = new Map(ROOMS.map((room) => [room, readPackage(room, `lisp/${room}/package.lisp`)]));
-PACKAGES.set('main', readPackage('agent', 'lisp/main.lisp'));
+PACKAGES.set('main', readPackage('backend', 'lisp/main.lisp'));
 
 /** Returns the words of TEXT, in lower case, that can be names. */
 function wordsOf(text: string): Set<string> {

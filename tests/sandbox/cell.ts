@@ -17,7 +17,7 @@ export function outsideFolder(): { path: string; remove: () => void } {
 }
 
 /** A workspace with a cache of its own, so that what is compiled in the sandbox can be looked at. In it is the compiled
- *  agent, unless it is to be EMPTY. */
+ *  backend, unless it is to be EMPTY. */
 export function workspace(empty?: 'empty'): { root: string; cache: string; remove: () => void } {
   const folder = temporaryFolder();
   const [root, cache] = [join(folder.path, 'root'), join(folder.path, 'cache')];

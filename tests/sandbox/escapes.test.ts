@@ -121,7 +121,7 @@ describe('what lies outside the workspace cannot be changed', () => {
       if (path !== log) expect(statSync(path).size).toBe(size);
     }
     expect(readFileSync(log, 'utf8')).not.toMatch(/^planted/m);
-    expect(await shell(session, `echo x > ${cache}/agent-planted.fasl`)).toMatch(/Read-only file system/);
+    expect(await shell(session, `echo x > ${cache}/backend-planted.fasl`)).toMatch(/Read-only file system/);
     // The server itself may have kept its compiled code meanwhile.
     expect(readdirSync(cache).filter((each) => !files.includes(each) && !each.endsWith('.v8'))).toEqual([]);
     expect(readdirSync(cache)).toEqual(expect.arrayContaining(files));

@@ -168,7 +168,7 @@ sandboxTest('the doctor says that it works', async () => {
   expect(code).toBe(0);
 });
 
-// To compile the agent takes long. The short run does that in the sandbox in tests/image/start.test.ts.
+// To compile the backend takes long. The short run does that in the sandbox in tests/image/start.test.ts.
 sandboxTest.each(LONG ? ['no core', 'a damaged fasl', 'nothing'] : ['no core'])(
   'a cache with %s is filled, and code in the sandbox cannot write in it',
   async (which) => {
@@ -183,7 +183,7 @@ sandboxTest.each(LONG ? ['no core', 'a damaged fasl', 'nothing'] : ['no core'])(
     }
     const kept = () => readdirSync(join(cache, 'live-lisp')).filter((name) => !name.endsWith('.v8'));
     const all = [
-      expect.stringMatching(/^agent-[0-9a-f]{16}-.*\.fasl$/),
+      expect.stringMatching(/^backend-[0-9a-f]{16}-.*\.fasl$/),
       expect.stringMatching(/^image-[0-9a-f]{16}\.core$/),
       'sandboxes',
     ];
@@ -193,7 +193,7 @@ sandboxTest.each(LONG ? ['no core', 'a damaged fasl', 'nothing'] : ['no core'])(
       for (const [XDG_CACHE_HOME, from] of [
         [cache, 'NIL'],
         [cache, ':FROM-CORE'],
-        // The agent is compiled again.
+        // The backend is compiled again.
         ...(LONG ? [['/proc/nothing', 'NIL'] as const] : []),
       ] as const) {
         const session = await startSandboxed(root, { env: { XDG_CACHE_HOME } });

@@ -1,4 +1,5 @@
-;;;; Prints where the agent says that the lists of source files begin, for tests/source/recorded.long.ts to compare with.
+;;;; Prints where the backend says that the lists of source files begin, for
+;;;; tests/source/recorded.long.ts to compare with.
 
 (require :asdf)
 

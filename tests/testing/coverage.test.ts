@@ -399,7 +399,7 @@ test('what another reader macro would read than at the load is not measured, and
       'Definitions not measured: 1.',
     ].join('\n');
     expect(await measured()).toBe(text);
-    // The next image loads the fasl, and the agent reads the file again.
+    // The next image loads the fasl, and the backend reads the file again.
     await own.text('restart_image', {});
     expect(await measured()).toBe(text);
     const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;

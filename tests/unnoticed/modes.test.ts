@@ -86,7 +86,7 @@ test('in an image that was built again', async () => {
 });
 
 test('in an image that somebody else runs', async () => {
-  // What the agent loads there to listen on a socket.
+  // What the backend loads there to listen on a socket.
   const expected = await inPlain(forms, ['(require :sb-bsd-sockets)', '(require :sb-posix)']);
   await expectUnnoticed({ opens: attachedCaller }, { expected });
 });

@@ -1,5 +1,5 @@
 // Implements the interface Image for an image that somebody else runs. The first call finds the image and connects to
-// the agent in it, the Lisp side of live-lisp; so does the next call after the connection is lost. The server never
+// the backend in it, the Lisp side of live-lisp; so does the next call after the connection is lost. The server never
 // starts, ends or rebuilds such an image.
 
 import { hostname } from 'node:os';
@@ -15,13 +15,13 @@ import type { Series } from '../wire/series.ts';
 import { isSameImage, type Served, servedName } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
-import { type AgentConnection, AttachedPeer, socketConnection } from './attached-peer.ts';
+import { AttachedPeer, type BackendConnection, socketConnection } from './attached-peer.ts';
 
 export interface AttachedOptions {
   /** Returns the image to connect to. Throws a SetupError when there is no image that can be used. */
   find: () => Promise<Served>;
   /** Opens a connection to the image; absent for a connection to its socket. */
-  connect?: (served: Served) => AgentConnection;
+  connect?: (served: Served) => BackendConnection;
   /** The form that a user enters in the REPL of an image to make it accept servers; for error messages. */
   attachLine: string;
   /** Maximum number of milliseconds that a call may take. */
@@ -36,7 +36,7 @@ export interface AttachedOptions {
   /** Folders that ASDF also searches while a call runs, with all their subfolders. */
   trees?: readonly string[];
   callTool?: Upcalls['callTool'];
-  /** Called with the details of an error in the code of the agent. */
+  /** Called with the details of an error in the code of the backend. */
   onFailure?: Upcalls['failed'];
   tools?: ImageTools;
   /** Called with each reply before the caller gets it. */
@@ -56,9 +56,9 @@ export class AttachedImage implements Image {
   readonly #notices = new Notices<ImageNotice>();
   /** The connection that is in use or being made; undefined when there is none. */
   #connecting: Promise<AttachedPeer> | undefined;
-  /** The last connection. It may have ended, or its agent may never have greeted. */
+  /** The last connection. It may have ended, or its backend may never have greeted. */
   #lastPeer: AttachedPeer | undefined;
-  /** The connection for calls: its agent has greeted, and it has not ended. Undefined when there is none. */
+  /** The connection for calls: its backend has greeted, and it has not ended. Undefined when there is none. */
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
@@ -184,8 +184,8 @@ export class AttachedImage implements Image {
     return this.#options.connect === undefined ? name : `${name} on ${hostname()}`;
   }
 
-  /** Connects to SERVED, and resolves with the connection when the agent has greeted. Throws a SetupError when the
-   * agent cannot be reached or does not greet in time. */
+  /** Connects to SERVED, and resolves with the connection when the backend has greeted. Throws a SetupError when the
+   * backend cannot be reached or does not greet in time. */
   async #greetedPeer(served: Served): Promise<AttachedPeer> {
     const deadline = performance.now() + this.#times.greeting;
     for (;;) {

@@ -1,4 +1,4 @@
-// Connects to the agent in an image that somebody else runs. The server cannot end the process of such an image.
+// Connects to the backend in an image that somebody else runs. The server cannot end the process of such an image.
 
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
@@ -7,7 +7,7 @@ import { Channel, type ChannelCallbacks } from '../wire/channel.ts';
 import type { Endable } from '../wire/ending-steps.ts';
 import type { FarPaths } from '../wire/far-paths.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
-import type { AgentOperations } from '../wire/operations.ts';
+import type { BackendOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
@@ -15,8 +15,8 @@ import type { Upcalls } from '../wire/upcalls.ts';
  * ids must differ from those of that server. */
 const FIRST_IDS = 2 ** 47;
 
-/** A connection to the agent, which is the Lisp code of this project in an image, before its greeting. */
-export interface AgentConnection {
+/** A connection to the backend, which is the Lisp code of this project in an image, before its greeting. */
+export interface BackendConnection {
   stream: Duplex;
   /** Returns the reason why the connection has ended, as part of a sentence; undefined when it is unknown. */
   ended?(): string | undefined;
@@ -24,12 +24,12 @@ export interface AgentConnection {
   paths?: FarPaths;
 }
 
-/** Returns a connection to the agent that listens on the Unix socket SOCKET. */
-export function socketConnection(socket: string): AgentConnection {
+/** Returns a connection to the backend that listens on the Unix socket SOCKET. */
+export function socketConnection(socket: string): BackendConnection {
   return { stream: connect(socket) };
 }
 
-const CLOSED = 'the image or its agent closed the connection';
+const CLOSED = 'the image or its backend closed the connection';
 
 export class AttachedPeer implements Peer {
   readonly #socket: Duplex;
@@ -37,13 +37,14 @@ export class AttachedPeer implements Peer {
   #endReason = CLOSED;
   #resolveGreeting: (hello: Hello) => void = () => {};
   #hello: Hello | undefined;
-  /** Resolves with the agent's greeting. If the connection ends before this, rejects with the reason. */
+  /** Resolves with the backend's greeting. If the connection ends before this, rejects with the reason. */
   readonly greeting: Promise<Hello>;
   /** Resolves when the connection has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** Exchanges messages with the agent over a connection. UPCALLS handles the requests that code in the image makes. */
-  constructor({ stream, ended, paths }: AgentConnection, upcalls: Upcalls) {
+  /** Exchanges messages with the backend over a connection. UPCALLS handles the requests that code in the image makes.
+   * */
+  constructor({ stream, ended, paths }: BackendConnection, upcalls: Upcalls) {
     this.#socket = stream;
     const callbacks: ChannelCallbacks = {
       hello: (hello) => {
@@ -88,15 +89,15 @@ export class AttachedPeer implements Peer {
     return this.#channel.features;
   }
 
-  request<Name extends keyof AgentOperations>(
+  request<Name extends keyof BackendOperations>(
     name: Name,
-    args: AgentOperations[Name]['args'],
+    args: BackendOperations[Name]['args'],
     follow?: boolean,
   ): { id: number; answer: Promise<Answer<Name>> } {
     return this.#channel.request(name, args, follow);
   }
 
-  notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
+  notify<Name extends keyof BackendOperations>(name: Name, args: BackendOperations[Name]['args']): void {
     this.#channel.notify(name, args);
   }
 

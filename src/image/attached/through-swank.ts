@@ -1,6 +1,6 @@
-// Finds the image that a Swank or Slynk serves, and makes it load the agent, the Lisp side of live-lisp, if it has not
-// done so. A new thread in the image loads the agent and writes the outcome to a file. So the connection to Swank can
-// be closed at once.
+// Finds the image that a Swank or Slynk serves, and makes it load the backend, the Lisp side of live-lisp, if it has
+// not done so. A new thread in the image loads the backend and writes the outcome to a file. So the connection to Swank
+// can be closed at once.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ interface ThroughSwankOptions {
   times?: Times;
 }
 
-/** The name of the thread that loads the agent. If two servers want to start it at the same time, only one of them
+/** The name of the thread that loads the backend. If two servers want to start it at the same time, only one of them
  * does. */
 const THREAD = 'live-lisp line';
 /** The beginnings of the last line that the thread writes: after success, and after a failure. */
@@ -43,7 +43,7 @@ const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds between two reads of this file. */
 const LOOK_MS = 20;
-/** Milliseconds between two questions to an image that is already loading the agent for another server. */
+/** Milliseconds between two questions to an image that is already loading the backend for another server. */
 const OTHER_MS = 1000;
 const SECRET_LIMIT = 4096;
 
@@ -75,9 +75,9 @@ export class ThroughSwank {
     return image;
   }
 
-  /** Makes the Lisp that Swank serves load the agent, if necessary, and resolves with the image. BEFORE is the image
-   * that was found earlier; undefined when there is none. Throws a SetupError when the user has removed the agent: the
-   * process of BEFORE still runs this Lisp, but accepts no servers. */
+  /** Makes the Lisp that Swank serves load the backend, if necessary, and resolves with the image. BEFORE is the image
+   * that was found earlier; undefined when there is none. Throws a SetupError when the user has removed the backend:
+   * the process of BEFORE still runs this Lisp, but accepts no servers. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
@@ -133,7 +133,7 @@ export class ThroughSwank {
     return this.#ask(folder, before, true);
   }
 
-  /** Returns the Lisp that INFO, Swank's answer to connection-info, describes. Throws a SetupError when the agent
+  /** Returns the Lisp that INFO, Swank's answer to connection-info, describes. Throws a SetupError when the backend
    * cannot run in it. */
   #checked(info: Datum): Lisp {
     const implementation = memberOf(info, ':lisp-implementation');
@@ -157,8 +157,8 @@ export class ThroughSwank {
   }
 
   /** Reads OUTPUT again and again, until it says that the image accepts servers. OUTPUT is the file of the thread that
-   * loads the agent into LISP. Resolves with the image. Throws a SetupError when the load fails, when the process ends,
-   * or when DEADLINE has passed. */
+   * loads the backend into LISP. Resolves with the image. Throws a SetupError when the load fails, when the process
+   * ends, or when DEADLINE has passed. */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
       const ended = !isRunning(lisp.pid);

@@ -34,7 +34,7 @@ export interface SbclOptions extends StartOptions {
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
   /** Calls a tool for code in the image. Absent when code can call no tools. */
   callTool?: Upcalls['callTool'];
-  /** Called with the details of an error in the code of the agent. */
+  /** Called with the details of an error in the code of the backend. */
   onFailure?: Upcalls['failed'];
   /** Exchanges tools with the image. If absent, code in an image can call only tools that are defined in the same
    * image. */
@@ -221,7 +221,7 @@ export class SbclImage implements Image, RestartableImage {
     return this.#recovery.takeReport() ?? this.lastLoss;
   }
 
-  /** Returns the agent's greeting, which lists the abilities that this SBCL lacks, and their substitutes. */
+  /** Returns the backend's greeting, which lists the abilities that this SBCL lacks, and their substitutes. */
   async greeting(): Promise<Hello> {
     return (await this.#lifetime.ready()).greeting;
   }
@@ -267,7 +267,7 @@ export class SbclImage implements Image, RestartableImage {
     return clientName;
   }
 
-  /** If the image is plain, which means that its agent uses no internals of SBCL, adds a notice about this. Does so
+  /** If the image is plain, which means that its backend uses no internals of SBCL, adds a notice about this. Does so
    * once for each image. */
   #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;

@@ -1,5 +1,5 @@
-// Turns the stdin and stdout of a command, such as ssh, into a connection to the agent (a wire). The command either
-// starts SBCL, which then gets forms that load the agent, or it runs `live-lisp dial`, which connects to an image of
+// Turns the stdin and stdout of a command, such as ssh, into a connection to the backend (a wire). The command either
+// starts SBCL, which then gets forms that load the backend, or it runs `live-lisp dial`, which connects to an image of
 // somebody else. All output before the connection, such as banners and prompts, is skipped.
 
 import type { ChildProcess } from 'node:child_process';
@@ -14,8 +14,8 @@ const OPENING =
 
 /** Matches SBCL's answer to OPENING, and also the line of `live-lisp dial` that contains the JSON of its image. */
 const ANSWER = /LIVE-LISP-(?:SPEAKS|DIALS (\{.*\}))\r?\n/;
-/** Matches the line in which SBCL reports its version, the number of its bits, whether its cache has the agent, and its
- * features. */
+/** Matches the line in which SBCL reports its version, the number of its bits, whether its cache has the backend, and
+ * its features. */
 const READY = /LIVE-LISP-READY (\S+) (\d+) (kept|none) (.*)\n/;
 
 /** The start has failed when the command has written this many octets without an answer. */
@@ -30,7 +30,7 @@ export interface BootstrapPlan {
   forms(): string;
   /** Returns the reason why an SBCL that has `facts` cannot be used; undefined when it can. */
   refusal(facts: SbclFacts): string | undefined;
-  /** Returns the sources of the agent, for an SBCL that has no compiled agent in its cache. */
+  /** Returns the sources of the backend, for an SBCL that has no compiled backend in its cache. */
   sources(): Buffer;
   /** Called when `live-lisp dial` answers. `entry` is the JSON of its image. */
   dialled(entry: string): void;
@@ -43,7 +43,7 @@ export class Bootstrap {
   readonly #process: ChildProcess;
   readonly #plan: BootstrapPlan;
   readonly #times: Times;
-  /** The connection to the agent. It carries no data before the command is ready. */
+  /** The connection to the backend. It carries no data before the command is ready. */
   readonly wire: Duplex;
   /** unanswered: no Lisp has answered OPENING yet. answered: SBCL has answered it, and now evaluates the forms. wire:
    * the connection is ready. */

@@ -1,5 +1,6 @@
-// Runs the process of an image: starts it, waits for the greeting of the agent, the Lisp side of live-lisp, and reports
-// the end of the process. The process is SBCL, the sandbox around SBCL, or a command that starts SBCL elsewhere.
+// Runs the process of an image: starts it, waits for the greeting of the backend, the Lisp side of live-lisp, and
+// reports the end of the process. The process is SBCL, the sandbox around SBCL, or a command that starts SBCL
+// elsewhere.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -9,7 +10,7 @@ import { Channel, type ChannelCallbacks } from '../wire/channel.ts';
 import type { Endable } from '../wire/ending-steps.ts';
 import type { FarPaths } from '../wire/far-paths.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
-import type { AgentOperations } from '../wire/operations.ts';
+import type { BackendOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
@@ -71,7 +72,7 @@ export class Child implements Peer {
   #exited = false;
   /** The party that has ended the process, or has begun to. Before that, and for a fault of the process: `itself`. */
   #endedBy: 'itself' | 'server' | 'user code' | 'signal from outside' = 'itself';
-  /** The greeting of the Lisp side (the agent). It lists the abilities that this SBCL lacks. Undefined before the
+  /** The greeting of the Lisp side (the backend). It lists the abilities that this SBCL lacks. Undefined before the
    * greeting. */
   hello: Hello | undefined;
   /** The operations that were not answered when the process ended. */
@@ -159,7 +160,7 @@ export class Child implements Peer {
     };
   }
 
-  /** The streams that carry only text. The connection to the agent uses other descriptors. */
+  /** The streams that carry only text. The connection to the backend uses other descriptors. */
   get #rawStreams(): readonly ('stdout' | 'stderr')[] {
     return this.#bootstrap === undefined ? ['stdout', 'stderr'] : ['stderr'];
   }
@@ -205,16 +206,16 @@ export class Child implements Peer {
     return this.#channel.features;
   }
 
-  request<Name extends keyof AgentOperations>(
+  request<Name extends keyof BackendOperations>(
     name: Name,
-    args: AgentOperations[Name]['args'],
+    args: BackendOperations[Name]['args'],
     follow?: boolean,
   ): { id: number; answer: Promise<Answer<Name>> } {
     if (name === 'ping') this.wake();
     return this.#channel.request(name, args, follow);
   }
 
-  notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
+  notify<Name extends keyof BackendOperations>(name: Name, args: BackendOperations[Name]['args']): void {
     this.#channel.notify(name, args);
   }
 
@@ -282,7 +283,7 @@ export class Child implements Peer {
     return this.#raw.corrupted;
   }
 
-  /** Returns the output that the standard streams got since the previous call. The agent's own output is left out. */
+  /** Returns the output that the standard streams got since the previous call. The backend's own output is left out. */
   takeRaw(): string {
     return this.#raw.take();
   }
@@ -339,7 +340,7 @@ export class Child implements Peer {
     return `its command ${how}${lastOutput === '' ? '' : `, and wrote last: ${lastOutput}`}`;
   }
 
-  /** Makes this process count as ended, although it continues to run, without an agent. It ends when the server ends,
+  /** Makes this process count as ended, although it continues to run, without a backend. It ends when the server ends,
    * because Linux then kills it. */
   #letGo(): void {
     this.#killReason = LET_GO;

@@ -21,14 +21,14 @@ export interface CommandSandbox {
    * of the sandbox. `root` is the working directory, by default the root of the workspace. */
   lockIn(command: ProcessCommand, fasls?: string, root?: string): Promise<ProcessCommand>;
   /** Returns the command that runs `command` in a sandbox where it can write to the cache. It is used only to compile
-   * the agent and to save a core. */
+   * the backend and to save a core. */
   lockInCompiler(command: ProcessCommand): Promise<ProcessCommand>;
   check(): Promise<void>;
 }
 
-/** Runs a command for at most LIMIT_MS milliseconds. Its standard streams and the descriptor of the agent's connection
- * are /dev/null. Returns the process, and a promise of the exit code. The promise resolves with undefined when the
- * start failed, a signal ended the process, or the time was up. */
+/** Runs a command for at most LIMIT_MS milliseconds. Its standard streams and the descriptor of the backend's
+ * connection are /dev/null. Returns the process, and a promise of the exit code. The promise resolves with undefined
+ * when the start failed, a signal ended the process, or the time was up. */
 export function runCommand(
   { program, args, env, encodesSignals }: ProcessCommand,
   limitMs: number,

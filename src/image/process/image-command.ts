@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readIfRegular } from '../../files/regular.ts';
 import { FarPaths, mappedPath, type PathMap } from '../wire/far-paths.ts';
-import { type AgentOptions, compiledAgent, sourceRegistry } from './agent.ts';
+import { type BackendOptions, compiledBackend, sourceRegistry } from './backend.ts';
 import type { BootstrapPlan } from './bootstrap.ts';
 import type { ProcessCommand } from './command.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
@@ -42,20 +42,20 @@ export function commandText({ words }: ImageCommand): string {
   return words.map((word) => (/^[\w@%+=:,./~-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 }
 
-/** The Lisp files that are sent first. They load the agent from the cache of the other machine, or from the sources
+/** The Lisp files that are sent first. They load the backend from the cache of the other machine, or from the sources
  * that are sent next. */
-const FORMS = ['kept-agent.lisp', 'command.lisp'];
+const FORMS = ['kept-backend.lisp', 'command.lisp'];
 
-/** Returns the plan that loads the agent of OPTIONS into an SBCL elsewhere. The image ends when it gets no data from
+/** Returns the plan that loads the backend of OPTIONS into an SBCL elsewhere. The image ends when it gets no data from
  * the server for SILENCE_MS milliseconds. THEN has the other functions of the plan. */
 export function imagePlan(
-  options: Pick<AgentOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
+  options: Pick<BackendOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
   image: ImageCommand,
   silenceMs: number,
   then: Pick<BootstrapPlan, 'dialled' | 'failed'>,
 ): BootstrapPlan {
   const { lispFolder, without = [] } = options;
-  const identity = compiledAgent(options).replace(/.*-/, '');
+  const identity = compiledBackend(options).replace(/.*-/, '');
   const settings = [
     `:without "${without.join(',')}"`,
     `:silence ${silenceMs / 1000}`,
@@ -72,7 +72,7 @@ export function imagePlan(
 
 /** Returns the arguments of become-image for the working directory, and for the folders in which ASDF searches. Leaves
  * out folders for which IMAGE has no map. */
-function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: ImageCommand): string[] {
+function placeOf({ root, trees }: Pick<BackendOptions, 'root' | 'trees'>, image: ImageCommand): string[] {
   const mapped = (folder: string) => mappedPath(folder, image.maps);
   const [folder, ...others] = [root, ...trees].flatMap((each) => mapped(each) ?? []);
   if (folder === undefined) return [];

@@ -1,4 +1,4 @@
-// Saves a core with the agent in the cache, and starts images from this core.
+// Saves a core with the backend in the cache, and starts images from this core.
 
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -9,14 +9,14 @@ import { digestOf } from '../../files/digest.ts';
 import { namesInFolder, removeLeftovers } from '../../leftovers.ts';
 import { isOwn } from '../../ownership.ts';
 import {
-  type AgentOptions,
-  agentCommand,
-  agentDigest,
+  type BackendOptions,
+  backendCommand,
+  backendDigest,
   CANNOT_SAVE,
-  compiledAgent,
+  compiledBackend,
   coreCommand,
   savingCommand,
-} from './agent.ts';
+} from './backend.ts';
 import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
 
 /** A core is made for at least this heap size, in megabytes, so that images with smaller heaps use the same core. If an
@@ -30,12 +30,12 @@ const MAX_CORES = 3;
  * of the machine can leave an empty file. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
-/** Matches the files of compiled agents for images that no server started, and for images that a command started. */
-const FAR_AGENT = /^(?:attached|command)-.+\.fasl$/;
-const CACHE_FILE = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
+/** Matches the files of compiled backends for images that no server started, and for images that a command started. */
+const FAR_BACKEND = /^(?:attached|command)-.+\.fasl$/;
+const CACHE_FILE = /^(?:backend-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
 
 export class KeptCore {
-  readonly #options: AgentOptions;
+  readonly #options: BackendOptions;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #limitMs: number;
   #savingProcess: ChildProcess | undefined;
@@ -44,7 +44,7 @@ export class KeptCore {
 
   /** Manages the core for images with OPTIONS, which run in SANDBOX if it is given. LIMIT_MS is the maximum number of
    * milliseconds of each process that makes or tries the core. */
-  constructor(options: AgentOptions, sandbox: CommandSandbox | undefined, limitMs: number) {
+  constructor(options: BackendOptions, sandbox: CommandSandbox | undefined, limitMs: number) {
     this.#options = options;
     this.#sandbox = sandbox;
     this.#limitMs = limitMs;
@@ -57,7 +57,7 @@ export class KeptCore {
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes a core for SBCL, the path of a program, after an image has started with the compiled agent. Does nothing
+  /** Makes a core for SBCL, the path of a program, after an image has started with the compiled backend. Does nothing
    * when a core exists, or when a file marks that SBCL cannot save one, unless FAILED is true: then no image could
    * start from the core, and a new one replaces it. Never throws, because without a core a start only takes longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
@@ -73,9 +73,9 @@ export class KeptCore {
       if (works === false) writeFileSync(partial, NONE, { mode: 0o600 });
       if (works !== undefined && !this.#closed) renameSync(partial, file);
       removeOldest(file);
-      const current = [`${basename(compiledAgent(this.#options))}-`, basename(file)];
+      const current = [`${basename(compiledBackend(this.#options))}-`, basename(file)];
       removeLeftovers(dirname(file), CACHE_FILE, current);
-      removeLeftovers(join(dirname(file), 'agents'), FAR_AGENT, []);
+      removeLeftovers(join(dirname(file), 'backends'), FAR_BACKEND, []);
     } catch {}
     this.#removePartial();
   }
@@ -107,8 +107,8 @@ export class KeptCore {
     const startCode = await this.#start(coreCommand(sbcl, this.#options, partial));
     if (startCode === 0) return true;
     // The core is at fault only if an image without it starts now.
-    const agentCode = startCode && (await this.#start(agentCommand(sbcl, this.#options, true)));
-    return agentCode === 0 ? false : undefined;
+    const backendCode = startCode && (await this.#start(backendCommand(sbcl, this.#options, true)));
+    return backendCode === 0 ? false : undefined;
   }
 
   /** Starts an image by COMMAND, and resolves with its exit code. The image sends its greeting, and ends because no
@@ -126,18 +126,18 @@ export class KeptCore {
 }
 
 /** Returns the path in the cache of the core of SBCL for OPTIONS. The name of the file depends on the program, the
- * sources of the agent and the heap size. Returns undefined when SBCL does not exist. Returns undefined also when
- * OPTIONS leave out abilities of the agent, because to save a core is one more step that can fail. */
+ * sources of the backend and the heap size. Returns undefined when SBCL does not exist. Returns undefined also when
+ * OPTIONS leave out abilities of the backend, because to save a core is one more step that can fail. */
 export function coreFile(
   sbcl: string,
-  options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder' | 'without'>,
+  options: Pick<BackendOptions, 'cacheFolder' | 'heapMb' | 'lispFolder' | 'without'>,
 ): string | undefined {
   if (options.without !== undefined && options.without.length > 0) return undefined;
   try {
     const program = realpathSync(sbcl);
     const { size, mtimeMs } = statSync(program);
     const { SBCL_HOME, SBCL_CORE } = process.env;
-    const digest = agentDigest(options.lispFolder);
+    const digest = backendDigest(options.lispFolder);
     const identity = [digest, program, size, mtimeMs, SBCL_HOME, SBCL_CORE, coreHeapMb(options.heapMb)];
     const name = digestOf(JSON.stringify(identity)).slice(0, 16);
     return join(options.cacheFolder, `image-${name}.core`);

@@ -8,8 +8,8 @@ const LIMIT = 8000;
 /** Maximum number of characters of the reason of a fatal error. */
 const REASON_LIMIT = 100;
 
-/** Matches lines of SBCL's runtime about events that the agent reports better: warnings that the stack is full, tables
- * of the heap and the registers, and stack frames after the first ten. */
+/** Matches lines of SBCL's runtime about events that the backend reports better: warnings that the stack is full,
+ * tables of the heap and the registers, and stack frames after the first ten. */
 const CHATTER =
   /^(?:INFO: Control stack guard page |Heap exhausted during | +Immobile Object Counts$| +\| Immobile Objects \|$| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
 /** Matches the heading of a list of variables of the runtime, which it writes after the table of the heap. */

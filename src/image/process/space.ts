@@ -1,7 +1,7 @@
 // Gives advice when a limit on the address space prevents an image from reserving its heap.
 
 import { readFileSync } from 'node:fs';
-import { SPACE_PER_HEAP } from './agent.ts';
+import { SPACE_PER_HEAP } from './backend.ts';
 
 /** Megabytes of address space outside the heap that SBCL needs to start and to run some threads. */
 const NON_HEAP_MB = 1024;

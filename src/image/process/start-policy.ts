@@ -1,11 +1,11 @@
-// Decides when to start a plain image, whose agent uses no internals of SBCL. A wrong use of internals can end an
+// Decides when to start a plain image, whose backend uses no internals of SBCL. A wrong use of internals can end an
 // image.
 
-import { WITHOUT_EVERYTHING } from './agent.ts';
+import { WITHOUT_EVERYTHING } from './backend.ts';
 
 /** An image is new until it has given this number of answers. */
 const FIRST_ANSWERS = 3;
-/** The next image is plain, which means that its agent uses no internals of SBCL, when this number of new images in a
+/** The next image is plain, which means that its backend uses no internals of SBCL, when this number of new images in a
  * row have ended and user code cannot have ended the last one. */
 const ENDED_LIMIT = 2;
 /** Operations that run no user code. If an image ends during one of them, user code is not to blame. `probe` is not one
@@ -43,7 +43,7 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** The ends of new images because of which the next image is plain: its agent uses no internals of SBCL. Empty when
+  /** The ends of new images because of which the next image is plain: its backend uses no internals of SBCL. Empty when
    * the next image is not plain. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
@@ -75,7 +75,7 @@ export class StartPolicy {
     this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === ENDED_LIMIT;
   }
 
-  /** Records that no image can be started, for the reason HOW. Returns true when a plain image, whose agent uses no
+  /** Records that no image can be started, for the reason HOW. Returns true when a plain image, whose backend uses no
    * internals of SBCL, should be tried. */
   noteFailedStart(how: string): boolean {
     if (this.#plain || this.#fixed !== undefined) return false;

@@ -6,7 +6,7 @@ import { checkAnswering } from '../../files/answering.ts';
 import { fairTimeout } from '../wire/fairly.ts';
 import type { Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
-import { type AgentOptions, agentCommand, cacheUsable, compilingCommand, isCompiled } from './agent.ts';
+import { type BackendOptions, backendCommand, cacheUsable, compilingCommand, isCompiled } from './backend.ts';
 import { Child } from './child.ts';
 import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
 import { commandOf, farPaths, type ImageCommand, imagePlan, notStartedText } from './image-command.ts';
@@ -19,7 +19,7 @@ import type { StartPolicy } from './start-policy.ts';
 /** The advice when a start failed for an unknown reason. */
 export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
-export interface StartOptions extends AgentOptions {
+export interface StartOptions extends BackendOptions {
   /** The path of the sbcl to start; undefined for the first one on PATH. */
   sbcl: string | undefined;
   /** The command that starts an SBCL elsewhere; undefined for an SBCL on this machine. */
@@ -61,8 +61,8 @@ export class Starter {
   #makeCore: () => void = () => {};
   #closed = false;
 
-  /** UPCALLS returns the handlers of requests that code in an image makes. POLICY decides which parts of the agent are
-   * left out. */
+  /** UPCALLS returns the handlers of requests that code in an image makes. POLICY decides which parts of the backend
+   * are left out. */
   constructor(options: StartOptions, upcalls: (child: Child) => Upcalls, policy: StartPolicy, times: Times) {
     this.#options = options;
     this.#upcalls = upcalls;
@@ -80,8 +80,8 @@ export class Starter {
     return this.#compiler !== undefined || this.#child?.compiling === true;
   }
 
-  /** Starts a process. Resolves with the process after the agent in it has sent its greeting. Throws a SetupError when
-   * no process can be started. */
+  /** Starts a process. Resolves with the process after the backend in it has sent its greeting. Throws a SetupError
+   * when no process can be started. */
   async start(): Promise<Child> {
     const { root, cacheFolder, command } = this.#options;
     await checkAnswering([root, cacheFolder]);
@@ -101,15 +101,15 @@ export class Starter {
     this.#child?.kill('the server ended');
   }
 
-  /** Starts a process. If it ends by itself before its greeting, starts a plain one, whose agent uses no internals of
+  /** Starts a process. If it ends by itself before its greeting, starts a plain one, whose backend uses no internals of
    * SBCL. */
   async #startHere(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
-    return this.#startAgent(sbcl).catch((error: unknown) => {
+    return this.#startBackend(sbcl).catch((error: unknown) => {
       if (!(error instanceof FailedStart)) throw error;
       const byItself = this.#child?.endedByItself === true && spaceRemedy(this.#options.heapMb) === undefined;
       if (!byItself || !this.#policy.noteFailedStart(error.reason)) throw error;
-      return this.#startAgent(sbcl).catch((plainError: unknown) => {
+      return this.#startBackend(sbcl).catch((plainError: unknown) => {
         this.#policy.notePlainFailed();
         throw plainError;
       });
@@ -117,8 +117,8 @@ export class Starter {
   }
 
   /** Starts a process from the saved core. If there is no core, or if this fails, starts a process with the compiled
-   * agent. */
-  async #startAgent(sbcl: string): Promise<Child> {
+   * backend. */
+  async #startBackend(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
     const usesCore = cached && this.#policy.without.length === 0;
     const command = usesCore ? this.#core.command(sbcl) : undefined;
@@ -129,27 +129,27 @@ export class Starter {
     return fromCore ?? (cached ? this.#startCompiled(sbcl) : this.#startFromSource(sbcl));
   }
 
-  /** Starts a process with the compiled agent. If the cache has no compiled agent, compiles it first. If no process
+  /** Starts a process with the compiled backend. If the cache has no compiled backend, compiles it first. If no process
    * starts with the one in the cache, compiles it again, because the file may be damaged or be for another version of
    * SBCL. */
   async #startCompiled(sbcl: string): Promise<Child> {
-    const options = this.#agentOptions;
+    const options = this.#backendOptions;
     if (isCompiled(options)) {
-      const command = agentCommand(sbcl, options, true);
+      const command = backendCommand(sbcl, options, true);
       const child = await this.#spawnInSandbox(command).catch(rethrowUnlessFailedStart);
       if (child !== undefined) return child;
     }
-    const isCompiledNow = await this.#compileAgent(sbcl, options);
-    return this.#spawnInSandbox(agentCommand(sbcl, options, isCompiledNow));
+    const isCompiledNow = await this.#compileBackend(sbcl, options);
+    return this.#spawnInSandbox(backendCommand(sbcl, options, isCompiledNow));
   }
 
-  /** Starts a process that loads the source of the agent, because the cache cannot hold compiled files. */
+  /** Starts a process that loads the source of the backend, because the cache cannot hold compiled files. */
   async #startFromSource(sbcl: string): Promise<Child> {
     await this.#checkSupported(sbcl);
-    return this.#spawnInSandbox(agentCommand(sbcl, this.#agentOptions, false));
+    return this.#spawnInSandbox(backendCommand(sbcl, this.#backendOptions, false));
   }
 
-  get #agentOptions(): AgentOptions {
+  get #backendOptions(): BackendOptions {
     return { ...this.#options, without: this.#policy.without };
   }
 
@@ -161,9 +161,9 @@ export class Starter {
     if (why !== undefined) throw new SetupError(why);
   }
 
-  /** Compiles the agent into the cache. Resolves with true when this succeeded. A separate process does this, because
+  /** Compiles the backend into the cache. Resolves with true when this succeeded. A separate process does this, because
    * it takes 200 MB. Throws a SetupError when live-lisp does not support this SBCL. */
-  async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
+  async #compileBackend(sbcl: string, options: BackendOptions): Promise<boolean> {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
     const locked = (await this.#options.sandbox?.lockInCompiler(command)) ?? command;
@@ -227,7 +227,7 @@ export class Starter {
       upcalls: this.#upcalls,
       times: this.#times,
       elsewhere: {
-        plan: (then) => imagePlan(this.#agentOptions, image, this.#times.silence, then),
+        plan: (then) => imagePlan(this.#backendOptions, image, this.#times.silence, then),
         paths: farPaths(image),
       },
     });

@@ -7,7 +7,7 @@ import { digestOf } from '../../files/digest.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { enforceFairLimit } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
-import type { AgentOperations, ReplayRemark } from '../wire/operations.ts';
+import type { BackendOperations, ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Batch, type JournalEntry, labelOf, nextBatch } from './entries.ts';
@@ -115,7 +115,7 @@ export class Rebuild {
   /** Evaluates the forms of BATCH again. */
   async #replay(peer: Peer, batch: Batch): Promise<void> {
     const forms = batch.map(({ kind: _, ...form }) => form);
-    // The agent reports each form before it evaluates the form, and each test of the image after a form.
+    // The backend reports each form before it evaluates the form, and each test of the image after a form.
     let [current, isProbing] = [0, false];
     const onReached = (reached: number, probing: boolean) => {
       isProbing = probing;
@@ -172,7 +172,7 @@ export class Rebuild {
   /** Records the result of loading the file of ENTRY. */
   #recordLoad(
     entry: JournalEntry & { path: string; partial?: boolean },
-    { data, ending }: { data: AgentOperations['load-file' | 'load-forms']['data']; ending: Ending },
+    { data, ending }: { data: BackendOperations['load-file' | 'load-forms']['data']; ending: Ending },
   ): void {
     const isWhole = ending.kind === 'done' && data.value?.notLoaded !== true;
     // If the file was loaded only in part before the loss, a load of this part is a success.
@@ -219,15 +219,15 @@ export class Rebuild {
   }
 
   /** Performs the operation NAME with ARGS, and interrupts it after LIMIT_MS milliseconds. The time begins again with
-   * each report of the agent about the next form, or about a test of the image. REACHED is called with these
+   * each report of the backend about the next form, or about a test of the image. REACHED is called with these
    * reports. */
   async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system'>(
     peer: Peer,
     name: Name,
-    args: AgentOperations[Name]['args'],
+    args: BackendOperations[Name]['args'],
     limitMs: number,
     reached: (index: number, probing: boolean) => void = () => {},
-  ): Promise<{ data: AgentOperations[Name]['data']; ending: Ending }> {
+  ): Promise<{ data: BackendOperations[Name]['data']; ending: Ending }> {
     let startedAt = performance.now();
     const { id, answer } = peer.request(name, args);
     const begin = (ms: number) => {

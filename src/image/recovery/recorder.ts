@@ -29,7 +29,7 @@ type LoadedSystem = (entry: SystemEntry, names: string[]) => void;
 export class Recorder {
   readonly #journal: Journal;
   #contents: ImageContents = emptyContents();
-  /** Maps the id of a job that evaluates forms to the number of its forms that the agent has reported. */
+  /** Maps the id of a job that evaluates forms to the number of its forms that the backend has reported. */
   readonly #reportedForms = new Map<number, number>();
   /** Labels of the unfinished forms and loads that can have changed the image. The key of a form is its number. The key
    * of a load is its label. */
@@ -242,13 +242,13 @@ function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
 
-/** Returns true when the AGREEMENT that the agent reported after a load shows that the image has nothing left from
+/** Returns true when the AGREEMENT that the backend reported after a load shows that the image has nothing left from
  * earlier loads of the file. */
 function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
   return old === undefined && unset === undefined && left === undefined;
 }
 
-/** Returns the entry for the form TEXT. The other members are from the agent and are not checked. */
+/** Returns the entry for the form TEXT. The other members are from the backend and are not checked. */
 function formEntry(
   text: string,
   { package: home, without, readtable, policy, defines, restarts }: ImageChange,

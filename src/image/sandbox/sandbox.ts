@@ -9,7 +9,7 @@ import { checkAnswering, orSetupError, withFileTimeout } from '../../files/answe
 import { digestOf } from '../../files/digest.ts';
 import { noteUse, removeUnusedFolders } from '../../leftovers.ts';
 import { isInside, realPath, recordsFolder } from '../../paths.ts';
-import { cacheUsable, outputTranslations } from '../process/agent.ts';
+import { cacheUsable, outputTranslations } from '../process/backend.ts';
 import type { CommandSandbox, ProcessCommand } from '../process/command.ts';
 import {
   findBubblewrap,
@@ -180,8 +180,8 @@ export class Sandbox implements CommandSandbox {
 
   async lockInCompiler(command: ProcessCommand): Promise<ProcessCommand> {
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
-    // The workspace is empty in this sandbox. So no file that an image has written can become part of the agent, which
-    // other images will load.
+    // The workspace is empty in this sandbox. So no file that an image has written can become part of the backend,
+    // which other images will load.
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
       ...[...empty, realPath(this.#options.root)].map((folder) => ['empty', folder] as const),

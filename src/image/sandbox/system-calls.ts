@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
-import { cacheUsable } from '../process/agent.ts';
+import { cacheUsable } from '../process/backend.ts';
 
 /** An architecture, and the numbers of its system calls that the filter examines. */
 interface Processor {

@@ -11,8 +11,8 @@ type Phase =
   /** The call waits in a queue. `ahead` returns the number of calls of the queue that run, and the number of those that
    * wait before this call. */
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
-  /** The call waits until the image has started. `compiling` returns true while the agent is being compiled. `building`
-   * returns the progress of a rebuild, as a phrase. */
+  /** The call waits until the image has started. `compiling` returns true while the backend is being compiled.
+   * `building` returns the progress of a rebuild, as a phrase. */
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
   /** The call runs in `peer`, as the request `id`. */
   | { kind: 'running'; peer: Peer; id: number };

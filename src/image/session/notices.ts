@@ -6,7 +6,7 @@ import type { Output } from '../wire/operations.ts';
 
 /** An event that the next answer will report. */
 export type CallNotice =
-  /** The process has written `text` to its standard streams, and the agent did not capture it. */
+  /** The process has written `text` to its standard streams, and the backend did not capture it. */
   | { kind: 'raw'; text: string }
   | { kind: 'background'; output: Output }
   /** Others have changed the image, which this server shares with them. */

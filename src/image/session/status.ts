@@ -1,16 +1,16 @@
-// Collects the current state of an image, even of one that hangs. Asks only the reader thread of the agent, and waits
+// Collects the current state of an image, even of one that hangs. Asks only the reader thread of the backend, and waits
 // only briefly for its answer.
 
 import type { Lacking } from '../wire/messages.ts';
-import type { AgentJob, AgentStatus, Reason } from '../wire/operations.ts';
+import type { BackendJob, BackendStatus, Reason } from '../wire/operations.ts';
 import type { Outside, Pulse, TimedStatus } from '../wire/pulse.ts';
 import type { Served } from '../wire/served.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { ProbeResult } from './probing.ts';
 
-/** The state of a call that runs or waits. If the agent did not answer in time, its data are absent. */
-export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
+/** The state of a call that runs or waits. If the backend did not answer in time, its data are absent. */
+export interface JobStatus extends Partial<Omit<BackendJob, 'id'>> {
   number: number;
   operation: string;
   subject: string;
@@ -38,9 +38,9 @@ export interface ImageStatus {
   silentMs?: number;
   /** Number of milliseconds without a reaction after which the image counts as frozen. */
   frozenMs?: number;
-  agent?: AgentStatus;
-  /** Number of milliseconds since `agent` was received. */
-  agentMsAgo?: number;
+  backend?: BackendStatus;
+  /** Number of milliseconds since `backend` was received. */
+  backendMsAgo?: number;
   /** The reason why the image could not be started, or why it was lost; absent in other states. */
   why?: string;
   building?: string;
@@ -57,7 +57,7 @@ export interface ImageStatus {
   /** True when a signal has stopped the process of the image of somebody else. */
   stopped?: true;
   lacking?: Lacking;
-  /** The ends of earlier images because of which this image is plain: its agent uses no internals of SBCL. Absent for
+  /** The ends of earlier images because of which this image is plain: its backend uses no internals of SBCL. Absent for
    * an image that is not plain. */
   plainBecause?: readonly string[];
 }
@@ -65,7 +65,7 @@ export interface ImageStatus {
 interface Life {
   readonly running: boolean;
   readonly prepared: boolean;
-  /** The Pulse that requests the agent's status; undefined before the greeting. */
+  /** The Pulse that requests the backend's status; undefined before the greeting. */
   readonly pulse: Pulse | undefined;
   /** The data that the operating system has about the process; undefined when the server does not run one. */
   readonly outside?: Outside | undefined;
@@ -96,7 +96,7 @@ interface Losses {
 }
 
 /** Returns the state of an image. LIFE has the data about its process and its start, LOSSES about the losses of earlier
- * images, JOBS about its calls, and PROBE about its last test. Waits at most ANSWER_MS milliseconds until the agent
+ * images, JOBS about its calls, and PROBE about its last test. Waits at most ANSWER_MS milliseconds until the backend
  * sends its status. */
 export async function imageStatusOf(
   life: Life,
@@ -118,7 +118,8 @@ export async function imageStatusOf(
     serverRss: process.memoryUsage.rss(),
     ...(outside && { outside: { ...outside, ...(silentMs > 0 && denied?.() && { starved: true }) } }),
     ...(state === 'not reacting' && { silentMs, ...(frozenMs !== undefined && { frozenMs }) }),
-    ...(running && lastStatus && { agent: lastStatus.status, agentMsAgo: performance.now() - lastStatus.at }),
+    ...(running &&
+      lastStatus && { backend: lastStatus.status, backendMsAgo: performance.now() - lastStatus.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
@@ -144,7 +145,7 @@ function stateOf(
 
 function jobStatus(job: Job, lastStatus: TimedStatus | undefined): JobStatus {
   const { number, operation, subject, phase, milliseconds, parent, stopping, endedByUser: byUser } = job;
-  const { id: _, ...agentFacts } =
+  const { id: _, ...backendFacts } =
     (phase.kind === 'running' && lastStatus?.status.jobs?.find(({ id }) => id === phase.id)) || {};
   return {
     number,
@@ -157,6 +158,6 @@ function jobStatus(job: Job, lastStatus: TimedStatus | undefined): JobStatus {
     ...(stopping && {
       stopping: { reason: stopping.reason, byUser, milliseconds: performance.now() - stopping.at },
     }),
-    ...agentFacts,
+    ...backendFacts,
   };
 }

@@ -15,7 +15,7 @@ export interface Reply<Name extends keyof Operations> {
 /** The progress of a call that runs or waits. */
 export interface Progress extends JobProgress {
   milliseconds: number;
-  /** The reason why the call waits: the image is being started, the agent is being compiled, or other calls of the
+  /** The reason why the call waits: the image is being started, the backend is being compiled, or other calls of the
    * queue come first. In the last case, `running` calls of the queue run, and `waiting` calls wait before this one. */
   waiting?: 'start' | 'compiler' | { running: number; waiting: number };
   /** Number of milliseconds for which the image has not reacted; absent when it reacts. */

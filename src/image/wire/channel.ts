@@ -1,4 +1,4 @@
-// Sends requests over one connection to the agent, the Lisp side of live-lisp in an image, and assigns the answers to
+// Sends requests over one connection to the backend, the Lisp side of live-lisp in an image, and assigns the answers to
 // them. Does not notice when the connection is lost. The owner of the connection notices this and calls `close`, which
 // answers all open requests.
 
@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
 import type { FarPaths } from './far-paths.ts';
 import { FRAME_LIMIT, FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
-import { type AgentMessage, type Answer, type Hello, readMessage, readOutput } from './messages.ts';
-import type { AgentOperations, Output, TestPart } from './operations.ts';
+import { type Answer, type BackendMessage, type Hello, readMessage, readOutput } from './messages.ts';
+import type { BackendOperations, Output, TestPart } from './operations.ts';
 import type { Peer } from './peer.ts';
 import { CodeCalls, type Upcalls } from './upcalls.ts';
 
@@ -16,7 +16,7 @@ export interface ChannelCallbacks {
   hello(hello: Hello): void;
   /** The image is about to exit, and the server has not requested this. */
   exiting(): void;
-  /** The program has stopped the agent. The image continues to run without it. */
+  /** The program has stopped the backend. The image continues to run without it. */
   stopped(): void;
   /** No more messages can be exchanged. `how` is the reason; it continues the sentence "the image was lost". */
   broken(how: string): void;
@@ -29,7 +29,7 @@ const MAX_PARTS = 50_000;
 /** Maximum number of characters, as JSON, of the partial results of all requests together. */
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 
-/** Maximum number of reports about failures of an agent that the server writes to its log, and maximum number of
+/** Maximum number of reports about failures of a backend that the server writes to its log, and maximum number of
  * characters of each. */
 const MAX_FAILURES = 20;
 const MAX_FAILURE_CHARACTERS = 64_000;
@@ -37,11 +37,11 @@ const MAX_FAILURE_CHARACTERS = 64_000;
 /** When a chunk contains more messages than this, reading is paused once, so that other work can run. */
 const MANY_MESSAGES = 32;
 
-/** While the agent has more than this many octets still to read, the server reads slowly, because each message of the
- * agent can need an answer. */
+/** While the backend has more than this many octets still to read, the server reads slowly, because each message of the
+ * backend can need an answer. */
 const UNREAD_LIMIT = 1024 * 1024;
-/** Milliseconds of a pause in slow reading. The pause must end even if the agent has read nothing, because the agent
- * may have to write before it can read. */
+/** Milliseconds of a pause in slow reading. The pause must end even if the backend has read nothing, because the
+ * backend may have to write before it can read. */
 const PAUSE_MS = 20;
 
 export class Channel {
@@ -52,7 +52,7 @@ export class Channel {
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
-  /** Maps the id of a pending request to its output, as the agent reported it last. */
+  /** Maps the id of a pending request to its output, as the backend reported it last. */
   readonly #outputs = new Map<number, Output>();
   /** Maps the id of a pending request to its partial results. */
   readonly #parts = new Map<number, TestPart[]>();
@@ -63,8 +63,8 @@ export class Channel {
   #closeReason: string | undefined;
 
   /** Exchanges messages with PEER on STREAM. UPCALLS handles requests of code in the image. CALLBACKS are called for
-   * events such as the agent's greeting. The first request gets the id FIRST_ID. PATHS converts the paths in messages,
-   * if the image has another file system. */
+   * events such as the backend's greeting. The first request gets the id FIRST_ID. PATHS converts the paths in
+   * messages, if the image has another file system. */
   constructor(
     stream: Duplex,
     peer: Peer,
@@ -103,9 +103,9 @@ export class Channel {
   /** Requests the operation NAME with ARGS (see Peer). Returns the id of the request and a promise of the answer. After
    * `close`, sends nothing; the answer is then that the image was lost before the request began to run. If FOLLOW is
    * true, the job of the request waits for `take-written` at its end, so that no output is lost. */
-  request<Name extends keyof AgentOperations>(
+  request<Name extends keyof BackendOperations>(
     name: Name,
-    args: AgentOperations[Name]['args'],
+    args: BackendOperations[Name]['args'],
     follow = false,
   ): { id: number; answer: Promise<Answer<Name>> } {
     const id = this.#nextId++;
@@ -124,13 +124,13 @@ export class Channel {
   }
 
   /** Requests the operation NAME with ARGS, and ignores the answer. After `close`, sends nothing. */
-  notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
+  notify<Name extends keyof BackendOperations>(name: Name, args: BackendOperations[Name]['args']): void {
     const frame = requestFrame(this.#nextId++, name, this.#paths?.request(name, args) ?? args);
     if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
-  /** Asks the agent for the output of the request ID so far. If the image is lost before this request ends, the answer
-   * to it will contain this output. Resolves when the agent has answered. */
+  /** Asks the backend for the output of the request ID so far. If the image is lost before this request ends, the
+   * answer to it will contain this output. Resolves when the backend has answered. */
   async requestOutput(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
     this.#keepOutput(id, readOutput(data.value));
@@ -164,7 +164,7 @@ export class Channel {
     if (count > MANY_MESSAGES || this.#stream.writableLength > UNREAD_LIMIT) this.#pauseReading();
   }
 
-  /** Pauses reading so that other work can run. Otherwise an agent that writes without end could block the server. */
+  /** Pauses reading so that other work can run. Otherwise a backend that writes without end could block the server. */
   #pauseReading(): void {
     const stream = this.#stream;
     stream.pause();
@@ -172,7 +172,7 @@ export class Channel {
     else setImmediate(() => stream.resume());
   }
 
-  #dispatch(message: AgentMessage): void {
+  #dispatch(message: BackendMessage): void {
     switch (message.kind) {
       case 'hello':
         this.#greeted(message);
@@ -192,7 +192,7 @@ export class Channel {
         this.#upcalls.report?.(message);
         break;
       case 'fault':
-        this.#callbacks.broken(`its agent failed: ${message.fault.slice(0, 500).replace(/\.$/, '')}`);
+        this.#callbacks.broken(`its backend failed: ${message.fault.slice(0, 500).replace(/\.$/, '')}`);
         break;
       case 'failure':
         this.#reportFailure(message.report);
@@ -217,11 +217,13 @@ export class Channel {
   }
 
   #greeted(hello: Hello): void {
-    // The other side may be a program that is not an agent, so it can send anything.
+    // The other side may be a program that is not a backend, so it can send anything.
     const version = JSON.stringify(hello.version).slice(0, 40);
     if (hello.version === PROTOCOL_VERSION) this.#callbacks.hello(hello);
     else
-      this.#callbacks.broken(`its agent speaks version ${version} of the protocol, not ${PROTOCOL_VERSION}`);
+      this.#callbacks.broken(
+        `its backend speaks version ${version} of the protocol, not ${PROTOCOL_VERSION}`,
+      );
   }
 
   #answered(id: number, answer: Answer): void {

@@ -12,7 +12,7 @@ function leftOutLine(omitted: number): string {
   return `\n[... ${omitted} characters left out ...]\n`;
 }
 
-/** The agent's report about a call that was interrupted. */
+/** The backend's report about a call that was interrupted. */
 export interface Interrupted extends InterruptedMember {
   kind: 'interrupted';
   frames: Frame[];
@@ -39,7 +39,7 @@ type UntimedEnding =
    * had run. `attached` is true when somebody else runs the image. Then only the connection is known to be lost. */
   | { kind: 'lost'; how: string; notBegun?: true; attached?: true; fresh?: true };
 
-/** The ending of a call without its duration, as the agent reported it, or as it is after the loss of the image. */
+/** The ending of a call without its duration, as the backend reported it, or as it is after the loss of the image. */
 export type ReportedEnding = UntimedEnding | Interrupted;
 
 /** The ending of a call. An error in the image, an interruption and the loss of the image are also such values: the

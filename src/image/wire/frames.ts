@@ -1,4 +1,4 @@
-// Encodes and decodes the messages on the connection to the agent. A message is a frame: four octets with its length,
+// Encodes and decodes the messages on the connection to the backend. A message is a frame: four octets with its length,
 // and then ASCII JSON.
 
 import { CallError } from '../../errors.ts';
@@ -10,7 +10,7 @@ export const FRAME_LIMIT = 64 * 1024 * 1024;
 /** Maximum depth of nested values in a request. The Lisp code that reads them has a limited stack. */
 export const DEPTH_LIMIT = 100;
 
-/** The version of the protocol. Each change of the messages increments it. The agent sends its own version in its
+/** The version of the protocol. Each change of the messages increments it. The backend sends its own version in its
  * greeting, and both must be equal. */
 export const PROTOCOL_VERSION = 3;
 
@@ -24,7 +24,7 @@ const DIGITS = Buffer.from('0123456789abcdef');
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 
-/** Returns MESSAGE as a frame. Characters that are not printable ASCII are escaped, so that the agent can read the
+/** Returns MESSAGE as a frame. Characters that are not printable ASCII are escaped, so that the backend can read the
  * frame in any locale. */
 export function encodeFrame(message: Message): Buffer {
   const json = JSON.stringify(message);
@@ -118,7 +118,7 @@ export class FrameReader {
     if (this.#headFill < 4) return count;
     const length = this.#head.readUInt32BE(0);
     if (length > FRAME_LIMIT) throw new Error(`a frame of ${length} octets is over the limit`);
-    // The system provides memory only when it is written. So an agent cannot exhaust the memory by announcing long
+    // The system provides memory only when it is written. So a backend cannot exhaust the memory by announcing long
     // frames that it does not send.
     this.#body = Buffer.allocUnsafe(length);
     this.#headFill = 0;

@@ -1,35 +1,35 @@
-// Defines types for the agent's messages, and parses them. The program in the image can write anything to the
+// Defines types for the backend's messages, and parses them. The program in the image can write anything to the
 // connection. So members that are used outside the answered call are checked here. The ending and the data of an answer
 // are not checked, because a forged answer makes only its own call fail (see tools/answer-checks.ts).
 
 import type { ReportedEnding } from './endings.ts';
 import type { Message } from './frames.ts';
-import type { AgentOperations, Condition, InterruptedMember, JobProgress, Output } from './operations.ts';
+import type { BackendOperations, Condition, InterruptedMember, JobProgress, Output } from './operations.ts';
 
-/** An ability of the agent for which this SBCL does not have the necessary internals. */
+/** An ability of the backend for which this SBCL does not have the necessary internals. */
 interface Fallback {
   ability: string;
-  /** The substitute that the agent uses in place of the ability. */
+  /** The substitute that the backend uses in place of the ability. */
   instead: string;
   missing: string[];
 }
 
-/** The abilities that the agent does not have with this SBCL. */
+/** The abilities that the backend does not have with this SBCL. */
 export interface Lacking {
   /** The names of the abilities that are missing completely. */
   without: string[];
   fallbacks: Fallback[];
 }
 
-/** The agent's first message: the version of the protocol, the abilities that this SBCL lacks, and the addresses of two
- * words of SBCL's runtime that garbage collections change. */
+/** The backend's first message: the version of the protocol, the abilities that this SBCL lacks, and the addresses of
+ * two words of SBCL's runtime that garbage collections change. */
 export interface Hello extends Lacking {
   kind: 'hello';
   version: unknown;
   collector: { active: number; trigger: number } | undefined;
 }
 
-/** The agent's report about how a form has changed the image. Its values are not checked. */
+/** The backend's report about how a form has changed the image. Its values are not checked. */
 export type ImageChange = { readonly [name: string]: unknown };
 
 /** A report about a running job. */
@@ -65,28 +65,28 @@ export interface Changes {
   more: number;
 }
 
-export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
+export interface Answer<Name extends keyof BackendOperations = keyof BackendOperations> {
   ending: ReportedEnding;
   output?: Output;
   /** Output of threads that belong to no request, since the last answer. */
   background?: Output;
   /** Changes that others have made in the image since the last answer. */
   changes?: Changes;
-  data: AgentOperations[Name]['data'];
+  data: BackendOperations[Name]['data'];
 }
 
-/** A message from the agent. */
-export type AgentMessage =
+/** A message from the backend. */
+export type BackendMessage =
   | Hello
   /** `written`: the running job `id` has written `output`. `exiting`: the job has requested that the process exit. */
   | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
-  /** The person who runs the image has stopped the agent in it. */
+  /** The person who runs the image has stopped the backend in it. */
   | { kind: 'stopped' }
   | JobReport
   | Upcall
-  /** A mistake in the server or in the agent. */
+  /** A mistake in the server or in the backend. */
   | { kind: 'fault'; fault: string }
-  /** The details of an error in the agent's own code, for the log of the server. */
+  /** The details of an error in the backend's own code, for the log of the server. */
   | { kind: 'failure'; report: string }
   | { kind: 'features'; features: string[] }
   /** A part of the answer to the request `id`, which is sent before the answer. */
@@ -94,7 +94,7 @@ export type AgentMessage =
   | { kind: 'answer'; id: number; answer: Answer };
 
 /** Parses MESSAGE. Members of a wrong type are converted or left out. */
-export function readMessage(message: Message): AgentMessage {
+export function readMessage(message: Message): BackendMessage {
   const id = numberOf(message['id']);
   if ('hello' in message) return readHello(message);
   if ('fault' in message) return { kind: 'fault', fault: textOf(message['fault']) };
@@ -178,8 +178,8 @@ function readEnding({ condition, interrupted, aborted }: Message): ReportedEndin
   return { kind: aborted === true ? 'aborted' : 'done' };
 }
 
-/** Maximum number of characters that are kept of the beginning of an output, and of its end. The agent sends fewer, but
- * a program can send anything. */
+/** Maximum number of characters that are kept of the beginning of an output, and of its end. The backend sends fewer,
+ * but a program can send anything. */
 export const OUTPUT_LIMIT = 64_000;
 
 /** Returns OUTPUT, a member of a message that is not checked yet, as an Output; undefined when it has no text. */

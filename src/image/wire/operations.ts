@@ -42,7 +42,7 @@ export interface Place extends FormPlace {
   description?: string;
   /** True when SBCL keeps no source of the definition, and code that the form ran made it. */
   byCode?: boolean;
-  /** The file whose code made the definition, when neither SBCL nor the agent knows the form. */
+  /** The file whose code made the definition, when neither SBCL nor the backend knows the form. */
   maker?: string;
   /** The evaluation that made the method, when no file did. */
   evaluated?: Evaluated;
@@ -53,7 +53,7 @@ export interface CalledFrame extends Place {
   call: string;
   /** The name of the function, when its file has changed. */
   definition?: string;
-  /** True for a frame of SBCL, ASDF or the agent. Only held errors have such frames. */
+  /** True for a frame of SBCL, ASDF or the backend. Only held errors have such frames. */
   system?: boolean;
 }
 
@@ -163,17 +163,17 @@ export interface JobAnswer {
  *  server had to terminate the thread ('terminated'), or the thread ended for another reason ('ended'). */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
 
-/** The work that the agent must still do before it can answer this request. The agent keeps its progress,
- *  and the next such request continues the work. */
+/** The work that the backend must still do before it can answer this request. The backend keeps its
+ *  progress, and the next such request continues the work. */
 export interface WorkLeft {
-  /** 'names' while the agent reads the code of the definitions in the image, and 'files' while it reads
+  /** 'names' while the backend reads the code of the definitions in the image, and 'files' while it reads
    *  loaded files again. */
   what: 'names' | 'files';
   /** The number of names or files that are still to be read. */
   count: number;
 }
 
-/** The agent's report on an interrupted call. */
+/** The backend's report on an interrupted call. */
 export interface InterruptedMember {
   reason: Reason;
   frames?: Frame[];
@@ -274,7 +274,7 @@ export interface LastErrorData {
   others?: { time: number; type: string }[];
 }
 
-/** State of a running job, from the agent. */
+/** State of a running job, from the backend. */
 export interface JobProgress {
   /** How many characters the job has written. */
   characters?: number;
@@ -286,8 +286,8 @@ export interface JobProgress {
   collectedMilliseconds?: number;
 }
 
-/** State of a running job, from the agent. */
-export interface AgentJob extends JobProgress {
+/** State of a running job, from the backend. */
+export interface BackendJob extends JobProgress {
   id: number;
   frames?: string[];
   characters: number;
@@ -303,8 +303,8 @@ export interface OthersJob extends JobProgress {
   characters: number;
 }
 
-/** State of the image, from the agent. */
-export interface AgentStatus {
+/** State of the image, from the backend. */
+export interface BackendStatus {
   version: string;
   package: string;
   /** How many octets of the heap are in use. */
@@ -320,7 +320,7 @@ export interface AgentStatus {
   /** The user's library manager: its name, the file that sets it up, and whether it is loaded or why it
    *  could not be loaded. */
   libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
-  jobs?: AgentJob[];
+  jobs?: BackendJob[];
   others?: OthersJob[];
 }
 
@@ -384,8 +384,8 @@ export interface AproposData {
   rows?: [string, string, string, string?][];
 }
 
-/** A file that the agent could not read completely, so that it does not know all top-level forms, and the
- *  reason. */
+/** A file that the backend could not read completely, so that it does not know all top-level forms, and
+ *  the reason. */
 export interface UnreadFile {
   file: string;
   why: string;
@@ -422,9 +422,9 @@ export interface WhoCallsData {
   kept: boolean;
   /** True when code was evaluated by an interpreter, which records no cross references. */
   interpreted?: boolean;
-  /** True when SBCL does not notify the agent of new code. */
+  /** True when SBCL does not notify the backend of new code. */
   unheard?: boolean;
-  /** Files that the agent could not read completely, so not all their top-level forms are known. */
+  /** Files that the backend could not read completely, so not all their top-level forms are known. */
   unread?: UnreadFile[];
   /** Why SBCL may not record some uses of the function in top-level forms. Absent when it records all, or
    *  when no other uses were found. */
@@ -638,7 +638,7 @@ export interface EffectiveMethodData {
   /** What the name stands for, when it is no generic function. */
   natures?: string[];
   arglist?: string;
-  /** Each argument as the agent understood it; null for an argument that it did not understand. */
+  /** Each argument as the backend understood it; null for an argument that it did not understand. */
   arguments?: (string | null)[];
   /** How code gets each argument. */
   sources?: (ArgumentSource | null)[];
@@ -2628,7 +2628,7 @@ export interface Operations {
 }
 
 /** All operations: also those that only the server itself requests, to observe and control the image and its jobs. */
-export interface AgentOperations extends Operations {
+export interface BackendOperations extends Operations {
   /** Number the objects and errors in answers of this session so that no other image of the server uses
    *  the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on. */
   'number-in-series': {
@@ -2683,7 +2683,7 @@ export interface AgentOperations extends Operations {
   };
   /** Return the state of the image: memory, threads, package, the running jobs of this server with their
    *  frames, and those of other servers. */
-  status: { args: object; data: { value?: AgentStatus } };
+  status: { args: object; data: { value?: BackendStatus } };
   /** Return how the thread of a job has spent its time, or NIL if that is unknown. */
   spent: {
     args: {

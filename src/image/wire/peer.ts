@@ -1,11 +1,11 @@
-// Defines Peer, the other side of the connection: the agent, the Lisp part of live-lisp, in an image of the server or
+// Defines Peer, the other side of the connection: the backend, the Lisp part of live-lisp, in an image of the server or
 // of somebody else.
 
 import type { Endable } from './ending-steps.ts';
 import type { Answer } from './messages.ts';
-import type { AgentOperations } from './operations.ts';
+import type { BackendOperations } from './operations.ts';
 
-/** The agent at the other end of a connection. */
+/** The backend at the other end of a connection. */
 export interface Peer {
   /** True when the connection has ended, so that the peer cannot answer any more. */
   readonly dead: boolean;
@@ -13,15 +13,15 @@ export interface Peer {
   /** Requests the operation `name` with `args`. Returns the id of the request, and a promise of the answer. With
    * `follow`, the job waits until its output is taken by `take-written`. If the peer ends before it has answered, the
    * answer is that the image was lost. Throws a CallError when `args` are too large, or nested too deeply. */
-  request<Name extends keyof AgentOperations>(
+  request<Name extends keyof BackendOperations>(
     name: Name,
-    args: AgentOperations[Name]['args'],
+    args: BackendOperations[Name]['args'],
     follow?: boolean,
   ): { id: number; answer: Promise<Answer<Name>> };
   /** Requests the operation `name` with `args`, and ignores the answer. Nothing is stored for the answer, so a peer
    * that never answers cannot fill the server's memory. Throws a CallError when `args` are too large, or nested too
    * deeply. */
-  notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void;
+  notify<Name extends keyof BackendOperations>(name: Name, args: BackendOperations[Name]['args']): void;
   /** Returns the functions by which the job of the request `id` can be ended. */
   job(id: number): Endable;
 }

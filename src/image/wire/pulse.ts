@@ -1,15 +1,15 @@
 // Measures how long ago an image last reacted, and stores its last status.
 
-import type { AgentStatus } from './operations.ts';
+import type { BackendStatus } from './operations.ts';
 import type { Peer } from './peer.ts';
 
-/** The status that the agent sent, and the time (performance.now) when it was received. */
+/** The status that the backend sent, and the time (performance.now) when it was received. */
 export interface TimedStatus {
-  status: AgentStatus;
+  status: BackendStatus;
   at: number;
 }
 
-/** Sends requests that the reader thread of the agent answers at once. Sends no second request before the first is
+/** Sends requests that the reader thread of the backend answers at once. Sends no second request before the first is
  * answered, so that an image that hangs does not get more and more requests. */
 export class Pulse {
   readonly #peer: Pick<Peer, 'request'>;
@@ -25,7 +25,7 @@ export class Pulse {
     return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
 
-  /** Requests the agent's status. Returns this status if it is received within MS milliseconds. Otherwise returns the
+  /** Requests the backend's status. Returns this status if it is received within MS milliseconds. Otherwise returns the
    * last status, if there is one. `silentMs` is for how many milliseconds the image has not reacted. */
   async status(ms: number): Promise<{ lastStatus?: TimedStatus; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;

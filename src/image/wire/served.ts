@@ -7,7 +7,7 @@ export interface Served {
   pid: number;
   /** The folder in which the user of the image works. */
   workspace: string;
-  /** The path of the Unix socket on which the agent of the image listens. */
+  /** The path of the Unix socket on which the backend of the image listens. */
   socket: string;
   /** The time when the image began to accept servers, as a number of seconds since 1970. */
   started: number;

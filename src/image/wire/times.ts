@@ -28,7 +28,7 @@ export const TIMES = {
   greeting: 10_000,
   /** The time in which an image that the server starts must send its greeting. */
   start: 60_000,
-  /** The time in which an SBCL must compile the Lisp side (the agent) for the first time. It is long, because the
+  /** The time in which an SBCL must compile the Lisp side (the backend) for the first time. It is long, because the
    * machine can be busy or far away, and a compilation that is ended must begin again from the start. */
   compile: 300_000,
   /** The time without a reaction, while calls wait, after which an image elsewhere is killed. It is long, because the
@@ -50,7 +50,7 @@ export const TIMES = {
   lastWords: 20,
   /** The time in which a process must exit after it has announced this. */
   exit: 4000,
-  /** The time in which the agent must answer a request for its status. */
+  /** The time in which the backend must answer a request for its status. */
   status: 70,
   /** The interval between two progress reports of a running call. */
   progress: 1000,

@@ -26,7 +26,7 @@ export interface Upcalls {
   registerTool?: (definition: unknown, registration: unknown) => string;
   /** Called with a report about a job: how a form changed the image, or which form a replay has reached. */
   report?: (report: JobReport) => void;
-  /** Called with the details of an error in the agent's own code: what the agent did, the error and its frames. */
+  /** Called with the details of an error in the backend's own code: what the backend did, the error and its frames. */
   failed?: (report: string) => void;
 }
 

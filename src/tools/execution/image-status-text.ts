@@ -1,7 +1,7 @@
 // Renders the answer of the tool image_status.
 
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
-import type { AgentJob, OthersJob } from '../../image/wire/operations.ts';
+import type { BackendJob, OthersJob } from '../../image/wire/operations.ts';
 import { SILENT_BEATS, TIMES } from '../../image/wire/times.ts';
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { cutText, joinSections } from '../../kernel/reply.ts';
@@ -33,7 +33,7 @@ export function statusText(
   earlierAnswers: EarlierAnswers | undefined,
 ): string {
   const { jobs, beside = [] } = status;
-  const others = status.agent?.others ?? [];
+  const others = status.backend?.others ?? [];
   return joinSections([
     [
       headline(status),
@@ -71,7 +71,7 @@ function headline(status: ImageStatus): string {
     case 'rebuilding':
       return `A new Lisp image is starting; the one before was lost: ${why}. ${building === undefined ? '' : `It is ${building}. `}Calls wait for it.`;
     case 'ready':
-      return `The Lisp image is ready, and no call${status.agent?.others === undefined ? '' : ' of this server'} runs.`;
+      return `The Lisp image is ready, and no call${status.backend?.others === undefined ? '' : ' of this server'} runs.`;
     case 'busy':
       return `The Lisp image is busy: ${countsText(status.jobs)}.`;
     case 'not reacting':
@@ -130,10 +130,10 @@ function countsText(jobs: JobStatus[]): string {
   return [runs, waits].filter(Boolean).join(', ');
 }
 
-function imageLine({ agent, outside }: ImageStatus): string | false {
-  if (outside === undefined && agent === undefined) return false;
-  const version = agent === undefined ? 'SBCL' : `SBCL ${agent.version}`;
-  const inPackage = agent === undefined ? '' : `; current package ${agent.package}`;
+function imageLine({ backend, outside }: ImageStatus): string | false {
+  if (outside === undefined && backend === undefined) return false;
+  const version = backend === undefined ? 'SBCL' : `SBCL ${backend.version}`;
+  const inPackage = backend === undefined ? '' : `; current package ${backend.package}`;
   const process = outside === undefined ? '' : `, pid ${outside.pid}, up ${uptimeText(outside.uptimeMs)}`;
   return `${version}${process}${inPackage}`;
 }
@@ -150,23 +150,24 @@ function megabytes(octets: number): string {
   return `${Math.round(octets / MEGABYTE)} MB`;
 }
 
-/** If the agent's data about memory are older than this, in milliseconds, the text says how old they are. */
+/** If the backend's data about memory are older than this, in milliseconds, the text says how old they are. */
 const STALE_MS = 500;
 
-function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus): string {
+function memoryLine({ backend, backendMsAgo = 0, outside, serverRss }: ImageStatus): string {
   const parts = [
-    agent && `heap ${megabytes(agent.heapUsed)} of ${megabytes(agent.heapSize)}`,
-    agent && `garbage collections took ${secondsText(agent.collectedMilliseconds)}`,
+    backend && `heap ${megabytes(backend.heapUsed)} of ${megabytes(backend.heapSize)}`,
+    backend && `garbage collections took ${secondsText(backend.collectedMilliseconds)}`,
     outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
     `server ${megabytes(serverRss)} resident`,
   ];
-  const old = agent && agentMsAgo > STALE_MS ? ` (heap and collections ${secondsText(agentMsAgo)} ago)` : '';
+  const old =
+    backend && backendMsAgo > STALE_MS ? ` (heap and collections ${secondsText(backendMsAgo)} ago)` : '';
   return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
 }
 
-function threadsLine({ agent }: ImageStatus): string | false {
-  if (agent === undefined) return false;
-  const { threads, programThreads, threadNames = [] } = agent;
+function threadsLine({ backend }: ImageStatus): string | false {
+  if (backend === undefined) return false;
+  const { threads, programThreads, threadNames = [] } = backend;
   const names = threadNames.map((name) => JSON.stringify(name)).join(', ');
   const more = programThreads > threadNames.length ? ', ...' : '';
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
@@ -182,15 +183,15 @@ function confinementLine(confinement: string, earlierAnswers: EarlierAnswers | u
 }
 
 function librariesLine(
-  { agent, attached, elsewhere }: ImageStatus,
+  { backend, attached, elsewhere }: ImageStatus,
   earlierAnswers: EarlierAnswers | undefined,
 ): string | false {
   // In an image that somebody else runs, its user loads the libraries. In an image on another machine, its init file
   // does.
-  if (agent === undefined || attached || elsewhere) return false;
-  if (agent.libraries === undefined)
+  if (backend === undefined || attached || elsewhere) return false;
+  if (backend.libraries === undefined)
     return `Libraries: no manager${earlierAnswers?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;
-  const { name, file, loaded, failure } = agent.libraries;
+  const { name, file, loaded, failure } = backend.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
@@ -232,7 +233,7 @@ function otherText(job: OthersJob): string {
   return callRows(`${toolOf(job)} (${secondsText(milliseconds)}), by ${server}`, factsOf(job), job.frames);
 }
 
-function factsOf(job: Partial<AgentJob>): (string | false | undefined)[] {
+function factsOf(job: Partial<BackendJob>): (string | false | undefined)[] {
   return [collectedText(job), job.file && `at the file ${job.file}`, ...outputTexts(job)];
 }
 

@@ -82,8 +82,8 @@ const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
 /** Returns the data of the answer, with sizes in octets and times in seconds. Unknown values are absent. */
 function statusData({ status, lastLoss, confinement }: StatusFacts, outputs: Outputs | undefined): object {
-  const { agent } = status;
-  const { state, outside, why, building, silentMs, agentMsAgo, serverRss } = status;
+  const { backend } = status;
+  const { state, outside, why, building, silentMs, backendMsAgo, serverRss } = status;
   const data = {
     state,
     pid: outside?.pid,
@@ -106,21 +106,25 @@ function statusData({ status, lastLoss, confinement }: StatusFacts, outputs: Out
     },
     uptime: outside && seconds(outside.uptimeMs),
     silent: silentMs && seconds(silentMs),
-    version: agent?.version,
-    package: agent?.package,
+    version: backend?.version,
+    package: backend?.package,
     memory: {
-      heapUsed: agent?.heapUsed,
-      heapSize: agent?.heapSize,
-      collecting: agent && agent.collectedMilliseconds / 1000,
+      heapUsed: backend?.heapUsed,
+      heapSize: backend?.heapSize,
+      collecting: backend && backend.collectedMilliseconds / 1000,
       imageRss: outside?.residentOctets,
       serverRss,
     },
-    threads: agent && { count: agent.threads, program: agent.programThreads, names: agent.threadNames ?? [] },
-    libraries: agent?.libraries,
-    reportedAgo: agentMsAgo && seconds(agentMsAgo),
+    threads: backend && {
+      count: backend.threads,
+      program: backend.programThreads,
+      names: backend.threadNames ?? [],
+    },
+    libraries: backend?.libraries,
+    reportedAgo: backendMsAgo && seconds(backendMsAgo),
     jobs: status.jobs.map((job) => jobData(job, outputs)),
     beside: status.beside?.map((job) => jobData(job, outputs)),
-    others: agent?.others?.map(otherData),
+    others: backend?.others?.map(otherData),
     confinement,
   };
   return JSON.parse(JSON.stringify(data)) as object;

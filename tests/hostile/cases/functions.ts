@@ -1,4 +1,4 @@
-// Forms that redefine what SBCL and the agent are made of.
+// Forms that redefine what SBCL and the backend are made of.
 
 import type { Group } from '../case.ts';
 
@@ -48,9 +48,9 @@ export const FUNCTIONS: Group = {
       name: 'MAKE-THREAD redefined',
       form: '(progn (sb-ext:unlock-package :sb-thread) (handler-bind ((warning (function muffle-warning))) (defun sb-thread:make-thread (&rest x) (declare (ignore x)) (error "no threads"))) :done)',
       // The call beside it can be the one that ends the image.
-      says: /^(?::DONE|Error: The Lisp image was lost during this call: its agent failed: no threads)/,
+      says: /^(?::DONE|Error: The Lisp image was lost during this call: its backend failed: no threads)/,
       succeeds: 'maybe',
-      probe: ['1', /^1$|its agent failed: no threads/],
+      probe: ['1', /^1$|its backend failed: no threads/],
       spoils: true,
     },
     {
@@ -95,7 +95,7 @@ export const FUNCTIONS: Group = {
       image: 'replaced',
     },
     {
-      name: 'a structure of the agent redefined',
+      name: 'a structure of the backend redefined',
       form: '(progn (handler-bind ((error (function continue))) (defstruct live-lisp.jobs::job a)) :done)',
       says: /^(?::DONE|Error: )/,
       succeeds: true,

@@ -6,7 +6,7 @@ import type { Group } from '../case.ts';
 const MENDED =
   /^3\n\nNote: no form could be read with the readtable of the session any more, so a fresh one has taken its place\.$/;
 
-/** A form for the packages of the agent, those that use others first. */
+/** A form for the packages of the backend, those that use others first. */
 const ROOMS =
   '(sort (remove-if-not (lambda (p) (eql 0 (search "LIVE-LISP." (package-name p)))) (list-all-packages)) (function >) :key (lambda (p) (length (package-use-list p))))';
 
@@ -99,7 +99,7 @@ export const SESSION: Group = {
       ...DONE,
     },
     {
-      name: "the agent's package deleted",
+      name: "the backend's package deleted",
       form: `(progn (dolist (p ${ROOMS}) (sb-ext:unlock-package p) (dolist (u (package-used-by-list p)) (unuse-package p u)) (delete-package p)) :done)`,
       ...DONE,
       probe: ['(+ 1 2)', /^3$/],
@@ -114,19 +114,20 @@ export const SESSION: Group = {
       spoils: true,
     },
     {
-      name: "the agent's functions undefined",
+      name: "the backend's functions undefined",
       form: `(progn (let ((n 0)) (dolist (p ${ROOMS}) (do-symbols (s p) (when (and (eq (symbol-package s) p) (fboundp s)) (incf n) (fmakunbound s)))) (print n)) :done)`,
       says: /^(?:Error: |:DONE)/,
-      // Calls within the agent need no names in an image from a core, so the next one can be the first that finds out.
+      // Calls within the backend need no names in an image from a core, so the next one can be the first that finds
+      // out.
       probe: [
         '1',
-        /^(?:1|Error: The Lisp image was lost during this call: its agent failed: .* is undefined\..*)$/,
+        /^(?:1|Error: The Lisp image was lost during this call: its backend failed: .* is undefined\..*)$/,
       ],
       spoils: true,
       image: 'replaced',
     },
     {
-      name: "the agent's variables unbound",
+      name: "the backend's variables unbound",
       form: `(dolist (p ${ROOMS}) (do-symbols (s p) (when (and (eq (symbol-package s) p) (boundp s) (not (constantp s))) (ignore-errors (makunbound s)))))`,
       says: /^(?:Error: |NIL)/,
       spoils: true,

@@ -60,14 +60,14 @@ export const THREADS: Group = {
       says: INTERRUPTED,
     },
     {
-      name: "the agent's lock for sending held",
+      name: "the backend's lock for sending held",
       form: '(progn (sb-thread:grab-mutex (live-lisp.base::channel-lock live-lisp.base::*channel*)) (loop))',
       says: /^Error: /,
       freezes: true,
       image: 'replaced',
     },
     {
-      name: "the agent's locks held by a thread that never ends",
+      name: "the backend's locks held by a thread that never ends",
       long: true,
       form: `(progn (sb-thread:make-thread (lambda () ${GRAB.replace('%', 'live-lisp.jobs::**session-lock** live-lisp.jobs::**load-lock** live-lisp.jobs::**errors-lock** (live-lisp.base::channel-lock live-lisp.base::*channel*)')} (sleep 1000))) (sleep 0.1) :held)`,
       says: /^Error: /,

@@ -26,8 +26,8 @@ const GREETING = { hello: PROTOCOL_VERSION, without: [], fallbacks: [] };
 /** Requests that come with a connection. */
 const FIRST = ['begin-session', 'offer-tools', 'features'];
 
-/** Publishes in FOLDER the image NAME for WORKSPACE. "behave" of what this resolves with ends its connections and says how
- *  it behaves in the next ones. */
+/** Publishes in FOLDER the image NAME for WORKSPACE. "behave" of what this resolves with ends its connections and says
+ * how  it behaves in the next ones. */
 export async function serveHostile(
   folder: string,
   name: string,

@@ -1,24 +1,24 @@
-;;;; Keeps two lists: the packages of the agent, and the functions of the agent that a backtrace
+;;;; Keeps two lists: the packages of the backend, and the functions of the backend that a backtrace
 ;;;; must treat specially, each with its role.
 
 (in-package "LIVE-LISP.BASE")
 
-(sb-ext:defglobal **agent-packages** '()
-  "The packages of the agent, as package objects. Names would not do, because evaluated code may
+(sb-ext:defglobal **backend-packages** '()
+  "The packages of the backend, as package objects. Names would not do, because evaluated code may
 rename the packages.")
 
 (defun claim-package ()
-  "Register the current package as a package of the agent."
-  (pushnew *package* **agent-packages** :test #'eq))
+  "Register the current package as a package of the backend."
+  (pushnew *package* **backend-packages** :test #'eq))
 
 (claim-package)
 
-(defun agent-package-p (package)
-  "Return true if PACKAGE is a package of the agent."
-  (and (member package **agent-packages** :test #'eq) t))
+(defun backend-package-p (package)
+  "Return true if PACKAGE is a package of the backend."
+  (and (member package **backend-packages** :test #'eq) t))
 
 (sb-ext:defglobal **attached** nil
-  "True in an image that somebody other than the server has started. The agent then leaves that
+  "True in an image that somebody other than the server has started. The backend then leaves that
 person's threads, debugger, streams and settings as they are.")
 
 (defun starts-p (text &rest beginnings)
@@ -74,39 +74,39 @@ elements of these lists."
     (nreverse found)))
 
 (defmacro source-folder ()
-  "Expand into the namestring of the folder with the agent's sources, the parent of the folder of
-this file. The names of all source files of the agent begin with this string."
+  "Expand into the namestring of the folder with the backend's sources, the parent of the folder of
+this file. The names of all source files of the backend begin with this string."
   (let ((file (or *compile-file-truename* *load-truename*)))
     (namestring (make-pathname :name nil :type nil :version nil
                                :directory (butlast (pathname-directory file))
                                :defaults file))))
 
-(sb-ext:defglobal **agent-folder** (source-folder)
-  "The namestring of the folder that had the agent's sources when the agent was compiled.")
+(sb-ext:defglobal **backend-folder** (source-folder)
+  "The namestring of the folder that had the backend's sources when the backend was compiled.")
 
-(defun agent-file-p (file)
+(defun backend-file-p (file)
   "FILE is a file name from SBCL's debug information, or NIL. Return true if it names a source file
-of the agent."
-  (starts-p file **agent-folder**))
+of the backend."
+  (starts-p file **backend-folder**))
 
-(defun unexport-agent (reader)
-  "Unexport the external symbols of the agent's packages, except those of LIVE-LISP, and import them
-into the package READER. Only the agent's files need the exports. Lists of external symbols must not
-show them."
-  (dolist (package (remove (symbol-package 'live-lisp:call-tool) **agent-packages**))
+(defun unexport-backend (reader)
+  "Unexport the external symbols of the backend's packages, except those of LIVE-LISP, and import
+them into the package READER. Only the backend's files need the exports. Lists of external symbols
+must not show them."
+  (dolist (package (remove (symbol-package 'live-lisp:call-tool) **backend-packages**))
     (let ((exports (loop for symbol being the external-symbols of package collect symbol)))
       (import exports reader)
       (unexport exports package))))
 
 (sb-ext:defglobal **frame-roles** '()
-  "An alist from names of functions of the agent to roles, keywords that NOTE-FRAME describes.")
+  "An alist from names of functions of the backend to roles, keywords that NOTE-FRAME describes.")
 
 (defun note-frame (name role)
-  "Record ROLE, a keyword, for frames of the agent's function NAME. ROLE is :USER-CODE if the
+  "Record ROLE, a keyword, for frames of the backend's function NAME. ROLE is :USER-CODE if the
 function calls user code, :WAIT if newer frames only wait, or :BETWEEN if the frame is between two
 frames of user code."
   (push (cons name role) **frame-roles**))
 
 (defun frame-role (name)
-  "Return the role, a keyword, that NOTE-FRAME recorded for the agent's function NAME, or NIL."
+  "Return the role, a keyword, that NOTE-FRAME recorded for the backend's function NAME, or NIL."
   (cdr (assoc name **frame-roles** :test #'eq)))

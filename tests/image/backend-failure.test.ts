@@ -1,5 +1,5 @@
-// An error in the agent's own code, before or after the work of a call: the answer says so, the image is kept, and the
-// server's log has the error with its frames.
+// An error in the backend's own code, before or after the work of a call: the answer says so, the image is kept, and
+// the server's log has the error with its frames.
 
 import { expect, test } from 'vitest';
 import { bad, good } from '../harness.ts';
@@ -20,7 +20,7 @@ Type: COMMON-LISP::TYPE-ERROR`),
   expect(await evaluated('*kept*')).toEqual(good('1'));
   await until('the log has the report', 60_000, async () => session.stderr.includes('::RUN-HERE'));
   expect(session.stderr).toMatch(
-    /^live-lisp: The agent failed after the work of its operation evaluate: COMMON-LISP::TYPE-ERROR\nThe value 42 is not of type LIVE-LISP\.BASE::CAPTURE.*\n(?: {2}\(.*\n)*? {2}\(LIVE-LISP\.JOBS::ANSWER /m,
+    /^live-lisp: The backend failed after the work of its operation evaluate: COMMON-LISP::TYPE-ERROR\nThe value 42 is not of type LIVE-LISP\.BASE::CAPTURE.*\n(?: {2}\(.*\n)*? {2}\(LIVE-LISP\.JOBS::ANSWER /m,
   );
 });
 
@@ -33,7 +33,7 @@ test('in the thread that reads requests', async () => {
   });
   await evaluated("(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) '())");
   expect(await evaluated('*kept*')).toEqual(good('1'));
-  expect(session.stderr).toContain('live-lisp: The agent failed in its operation last-error: ');
+  expect(session.stderr).toContain('live-lisp: The backend failed in its operation last-error: ');
 });
 
 test('before a call: it runs in a new image, and the frames are in the log', async () => {
@@ -42,6 +42,8 @@ test('before a call: it runs in a new image, and the frames are in the log', asy
   );
   const { text, notices } = await evaluated('(+ 1 2)');
   expect(text).toBe('3');
-  expect(notices.join('\n')).toContain('its agent failed: Not (A . ,@B)');
-  expect(session.stderr).toContain('live-lisp: The agent failed before the work of its operation evaluate: ');
+  expect(notices.join('\n')).toContain('its backend failed: Not (A . ,@B)');
+  expect(session.stderr).toContain(
+    'live-lisp: The backend failed before the work of its operation evaluate: ',
+  );
 });

@@ -1,21 +1,21 @@
-// Random frames to the real agent: each request that has an id gets one answer, and no other harm comes of it.
+// Random frames to the real backend: each request that has an id gets one answer, and no other harm comes of it.
 
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { anyText } from '../any-text.ts';
-import { startRawAgent } from '../image/raw-agent.ts';
+import { startRawBackend } from '../image/raw-backend.ts';
 import { cases, PATIENCE_MS } from '../long.ts';
 
-const agent = startRawAgent();
-afterAll(() => agent.end());
+const backend = startRawBackend();
+afterAll(() => backend.end());
 
 let lastId = 0;
 
 /** Sends the request for OP with ARGS and returns its answer. */
 function ask(op: string, args: object) {
   const id = ++lastId;
-  agent.send(id, op, args);
-  return agent.take(`the answer of ${op}`, (message) => message['id'] === id);
+  backend.send(id, op, args);
+  return backend.take(`the answer of ${op}`, (message) => message['id'] === id);
 }
 
 const OPERATIONS =
@@ -33,7 +33,7 @@ const value = fc.oneof(
 );
 
 test(
-  'any arguments get one answer, and the agent lives on',
+  'any arguments get one answer, and the backend lives on',
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,5 +1,5 @@
-// Builds the command lines that start SBCL with the agent, the Lisp side of live-lisp. Computes the path of the
-// compiled agent in the cache.
+// Builds the command lines that start SBCL with the backend, the Lisp side of live-lisp. Computes the path of the
+// compiled backend in the cache.
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { namesInFolder } from '../../leftovers.ts';
 import { isOwnFile, makeOwnFolder } from '../../ownership.ts';
 import type { ProcessCommand } from './command.ts';
 
-export interface AgentOptions {
+export interface BackendOptions {
   lispFolder: string;
   cacheFolder: string;
   /** The root of the workspace, which is the working directory of SBCL. */
@@ -22,12 +22,12 @@ export interface AgentOptions {
   /** The folder in which ASDF writes all fasls. By default, the folder that the user has configured; in the sandbox, a
    * folder of the sandbox. */
   fasls?: string | undefined;
-  /** Names of internals of SBCL that the agent must not use, and of abilities. An ability is a feature of the agent
+  /** Names of internals of SBCL that the backend must not use, and of abilities. An ability is a feature of the backend
    * that needs internals. The macros define-internal and define-ability in the Lisp sources define these names. */
   without?: readonly string[] | undefined;
 }
 
-/** The value of `without` that leaves out all abilities that need internals of SBCL. The agent then uses only
+/** The value of `without` that leaves out all abilities that need internals of SBCL. The backend then uses only
  * documented functions of SBCL. */
 export const WITHOUT_EVERYTHING: readonly string[] = ['everything'];
 
@@ -43,10 +43,10 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** Returns true when the cache contains an agent that was compiled for some version of SBCL. Removes compiled agents
+/** Returns true when the cache contains a backend that was compiled for some version of SBCL. Removes compiled backends
  * that another user can have written. */
-export function isCompiled(options: AgentOptions): boolean {
-  const prefix = `${basename(compiledAgent(options))}-`;
+export function isCompiled(options: BackendOptions): boolean {
+  const prefix = `${basename(compiledBackend(options))}-`;
   const fasls = namesInFolder(options.cacheFolder)
     .filter((name) => name.startsWith(prefix) && name.endsWith('.fasl'))
     .map((name) => join(options.cacheFolder, name));
@@ -55,13 +55,13 @@ export function isCompiled(options: AgentOptions): boolean {
   return fasls.length > others.length;
 }
 
-/** The digest of the agent's sources, in the bundled program; not defined when the program is not bundled. */
-declare const BUNDLED_AGENT: string | undefined;
+/** The digest of the backend's sources, in the bundled program; not defined when the program is not bundled. */
+declare const BUNDLED_BACKEND: string | undefined;
 
-/** Returns the digest of the agent's sources in FOLDER. The bundled program contains this digest, because reading all
+/** Returns the digest of the backend's sources in FOLDER. The bundled program contains this digest, because reading all
  * files would take a tenth of its start time. */
-export function agentDigest(folder: string): string {
-  return typeof BUNDLED_AGENT === 'string' ? BUNDLED_AGENT : sourceDigest(folder);
+export function backendDigest(folder: string): string {
+  return typeof BUNDLED_BACKEND === 'string' ? BUNDLED_BACKEND : sourceDigest(folder);
 }
 
 /** Returns a digest of the names and contents of all Lisp files below FOLDER, including .asd files. */
@@ -75,29 +75,29 @@ export function sourceDigest(folder: string): string {
 }
 
 // These forms contain only plain function calls, which SBCL's EVAL evaluates without the compiler. This saves 5 ms of a
-// start with the compiled agent.
+// start with the compiled backend.
 const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
-/** A form that makes Linux kill SBCL when the server ends, even while the agent is being loaded. An agent in a core
+/** A form that makes Linux kill SBCL when the server ends, even while the backend is being loaded. A backend in a core
  * does this itself when it starts. */
 const END_WITH_SERVER =
   '(progn #+linux (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))';
-const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
-const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.AGENT"))';
+const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.BACKEND"))';
+const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.BACKEND"))';
 
-/** Returns the command that runs the agent. If CACHED is true, the agent is loaded from the fasl in the cache, which
- * must exist; otherwise from its sources. */
-export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): ProcessCommand {
+/** Returns the command that runs the backend. If CACHED is true, the backend is loaded from the fasl in the cache,
+ * which must exist; otherwise from its sources. */
+export function backendCommand(sbcl: string, options: BackendOptions, cached: boolean): ProcessCommand {
   return command(sbcl, options, {
     forms: [cached ? LOAD_CACHED : LOAD_SOURCE, RUN],
-    env: agentFiles(options),
+    env: backendFiles(options),
   });
 }
 
-/** Returns the command that runs the agent from the file CORE. */
-export function coreCommand(sbcl: string, options: AgentOptions, core: string): ProcessCommand {
+/** Returns the command that runs the backend from the file CORE. */
+export function coreCommand(sbcl: string, options: BackendOptions, core: string): ProcessCommand {
   return command(sbcl, options, { core, forms: [RUN], env: {} });
 }
 
@@ -111,15 +111,15 @@ function nonHeapMb(): number {
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Maximum number of processes that compile the agent at the same time. Each needs 100 MB. More would hardly help,
+/** Maximum number of processes that compile the backend at the same time. Each needs 100 MB. More would hardly help,
  * because the longest file alone takes as long. */
 const WORKER_LIMIT = 8;
 
-/** Returns the command that compiles the agent into the cache. It uses one process for each CPU, but at most
+/** Returns the command that compiles the backend into the cache. It uses one process for each CPU, but at most
  * WORKER_LIMIT. */
-export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCommand {
+export function compilingCommand(sbcl: string, options: BackendOptions): ProcessCommand {
   const env = {
-    ...agentFiles(options),
+    ...backendFiles(options),
     LIVE_LISP_WORKERS: String(Math.min(WORKER_LIMIT, availableParallelism())),
   };
   return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
@@ -128,10 +128,10 @@ export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCo
 /** Exit code by which the process of savingCommand reports that this SBCL can never save a core. */
 export const CANNOT_SAVE = 3;
 
-/** Returns the command that saves SBCL with the compiled agent as the file CORE. If SBCL is a script that starts the
+/** Returns the command that saves SBCL with the compiled backend as the file CORE. If SBCL is a script that starts the
  * real program, the command exits with CANNOT_SAVE, because the script could not start the core. */
-export function savingCommand(sbcl: string, options: AgentOptions, core: string): ProcessCommand {
-  const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
+export function savingCommand(sbcl: string, options: BackendOptions, core: string): ProcessCommand {
+  const env = { ...backendFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
@@ -141,7 +141,7 @@ export const SPACE_PER_HEAP = 3;
 
 function command(
   sbcl: string,
-  options: AgentOptions,
+  options: BackendOptions,
   { core, forms, env }: { core?: string; forms: string[]; env: NodeJS.ProcessEnv },
 ): ProcessCommand {
   return {
@@ -168,35 +168,35 @@ function command(
   };
 }
 
-/** Returns environment variables for the agent: the path of its source, the path of its fasl up to the version of SBCL,
- * the process id of the server, and the abilities that are left out. */
-function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
+/** Returns environment variables for the backend: the path of its source, the path of its fasl up to the version of
+ * SBCL, the process id of the server, and the abilities that are left out. */
+function backendFiles(options: BackendOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
-    LIVE_LISP_FASL: compiledAgent(options),
+    LIVE_LISP_FASL: compiledBackend(options),
     LIVE_LISP_SERVER: String(process.pid),
     LIVE_LISP_WITHOUT: (options.without ?? []).join(','),
   };
 }
 
-/** Returns the path of the compiled agent up to the version of SBCL, which only SBCL knows. The path also depends on
+/** Returns the path of the compiled backend up to the version of SBCL, which only SBCL knows. The path also depends on
  * the abilities that are left out. */
-export function compiledAgent({
+export function compiledBackend({
   cacheFolder,
   lispFolder,
   without = [],
-}: Pick<AgentOptions, 'cacheFolder' | 'lispFolder' | 'without'>): string {
-  const source = agentDigest(lispFolder);
+}: Pick<BackendOptions, 'cacheFolder' | 'lispFolder' | 'without'>): string {
+  const source = backendDigest(lispFolder);
   const identity =
     without.length === 0 ? source : digestOf(JSON.stringify([source, [...without].sort()])).slice(0, 16);
-  return join(cacheFolder, `agent-${identity}`);
+  return join(cacheFolder, `backend-${identity}`);
 }
 
 /** Returns a value for CL_SOURCE_REGISTRY, the environment variable that says where ASDF searches. It contains TREES
  * with all their subfolders, or only the folder ROOT if TREES is empty, and then the folders in EXISTING, the user's
  * own value. It has ASDF's string syntax if possible, else the syntax of an s-expression. */
 export function sourceRegistry(
-  { root, trees }: Pick<AgentOptions, 'root' | 'trees'>,
+  { root, trees }: Pick<BackendOptions, 'root' | 'trees'>,
   existing: string | undefined,
 ): string {
   const userRegistry = existing ?? '';

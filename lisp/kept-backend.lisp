@@ -1,5 +1,5 @@
-;;;; Compiles the agent in another SBCL process, once for each version of the agent and of SBCL, and
-;;;; loads it into this image. This file is for images whose agent no server on this machine
+;;;; Compiles the backend in another SBCL process, once for each version of the backend and of SBCL,
+;;;; and loads it into this image. This file is for images whose backend no server on this machine
 ;;;; compiles: an image that somebody else runs (attaching.lisp), and an image that a command has
 ;;;; started (command.lisp).
 
@@ -35,47 +35,48 @@ FOLDER. Signal an error if it belongs to another user or others still have acces
              folder)))
   folder)
 
-(defun agents-folder ()
-  "Return the native name of the folder in which compiled agents are kept."
-  (private-folder (concatenate 'string (home-folder) "/.cache/live-lisp/agents")))
+(defun backends-folder ()
+  "Return the native name of the folder in which compiled backends are kept."
+  (private-folder (concatenate 'string (home-folder) "/.cache/live-lisp/backends")))
 
-(defun compile-agent (base folder &rest environment)
-  "Compile the agent in another SBCL process. FOLDER is the pathname of the folder with its sources,
-and BASE a path prefix for the fasl. ENVIRONMENT lists additional environment variables for the
-process, strings such as \"NAME=value\"."
+(defun compile-backend (base folder &rest environment)
+  "Compile the backend in another SBCL process. FOLDER is the pathname of the folder with its
+sources, and BASE a path prefix for the fasl. ENVIRONMENT lists additional environment variables for
+the process, strings such as \"NAME=value\"."
   (sb-ext:run-program sb-ext:*runtime-pathname*
                       (list "--core" (sb-ext:native-namestring sb-ext:*core-pathname*)
                             "--noinform" "--no-sysinit" "--no-userinit" "--disable-debugger"
                             "--load" (sb-ext:native-namestring (merge-pathnames "boot.lisp" folder))
                             "--quit")
-                      :environment (append environment
-                                           (list (concatenate 'string "LIVE_LISP_FASL=" base)
-                                                 "LIVE_LISP_WORKERS=4"
-                                                 (format nil "LIVE_LISP_SERVER=~D" (sb-posix:getpid)))
-                                           (sb-ext:posix-environ))
+                      :environment
+                      (append environment
+                              (list (concatenate 'string "LIVE_LISP_FASL=" base)
+                                    "LIVE_LISP_WORKERS=4"
+                                    (format nil "LIVE_LISP_SERVER=~D" (sb-posix:getpid)))
+                              (sb-ext:posix-environ))
                       :input nil :output nil :error nil))
 
 (defun fasl-of (base)
-  "Return the pathname of the compiled agent for this version of SBCL. BASE, a native name, is its
+  "Return the pathname of the compiled backend for this version of SBCL. BASE, a native name, is its
 path without the version and type."
   (sb-ext:parse-native-namestring (format nil "~A-~A.fasl" base (lisp-implementation-version))))
 
-(defun kept-agent (base compile)
-  "Return the pathname of the compiled agent for this version of SBCL. BASE, a native name, is its
+(defun kept-backend (base compile)
+  "Return the pathname of the compiled backend for this version of SBCL. BASE, a native name, is its
 path without the version and type. If there is no such file, call the function COMPILE with BASE.
 Signal an error if COMPILE did not make the file."
   (let ((fasl (fasl-of base)))
     (unless (probe-file fasl) (funcall compile base))
     (unless (probe-file fasl)
-      (error "live-lisp could not compile its agent into ~A with ~A. Check that the disk ~\
+      (error "live-lisp could not compile its backend into ~A with ~A. Check that the disk ~\
               is not full, and that this program starts as SBCL does."
-             (string-right-trim "/" (sb-ext:native-namestring
-                                     (make-pathname :name nil :type nil :version nil :defaults fasl)))
+             (let ((folder (make-pathname :name nil :type nil :version nil :defaults fasl)))
+               (string-right-trim "/" (sb-ext:native-namestring folder)))
              sb-ext:*runtime-pathname*))
     fasl))
 
-(defun load-agent (fasl)
-  "Load FASL, the compiled agent, with standard syntax, and print nothing."
+(defun load-backend (fasl)
+  "Load FASL, the compiled backend, with standard syntax, and print nothing."
   (with-standard-io-syntax
     (let ((*print-readably* nil) (*load-verbose* nil) (*load-print* nil)
           (*compile-verbose* nil) (*compile-print* nil)

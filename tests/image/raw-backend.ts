@@ -1,9 +1,9 @@
-// The agent of an SBCL, and what it says, message by message, as it stands on the wire.
+// The backend of an SBCL, and what it says, message by message, as it stands on the wire.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { agentCommand } from '../../src/image/process/agent.ts';
+import { backendCommand } from '../../src/image/process/backend.ts';
 import { FrameReader, type Message, requestFrame } from '../../src/image/wire/frames.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT, testSbcl } from '../harness.ts';
@@ -17,9 +17,9 @@ const OPTIONS = {
   trees: [],
 };
 
-/** Starts an SBCL with the agent. */
-export function startRawAgent() {
-  const { program, args, env } = agentCommand(testSbcl(), OPTIONS, true);
+/** Starts an SBCL with the backend. */
+export function startRawBackend() {
+  const { program, args, env } = backendCommand(testSbcl(), OPTIONS, true);
   const process = spawn(program, args, { cwd: PROJECT, env, stdio: ['ignore', 'ignore', 'inherit', 'pipe'] });
   const channel = process.stdio[3] as Duplex;
   const reader = new FrameReader();
