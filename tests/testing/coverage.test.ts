@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { ReachedDefinitions } from '../../src/tools/tests/reached.ts';
-import { startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
@@ -116,12 +115,6 @@ const SAME = `(let ((now (cl-user::all-of-bank)))
        (zerop (hash-table-count (first sb-c::*code-coverage-info*)))
        (null live-lisp.tests::**covering**)))`;
 
-test('without a record there are no tests that reach something', async () => {
-  expect(await run({ touching: 'bank:deposit' })).toBe(
-    'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',
-  );
-});
-
 test('the lines that never ran are told, of functions, methods and what macros define', async () => {
   await run({ system: 'bank' });
   await session.eval(REMEMBER);
@@ -208,75 +201,6 @@ test('tests that reached a definition and do not exist any more are named', asyn
   await session.text('load_file', { path: 'checks.lisp' });
 });
 
-test('a file that only its own forms let read is told as not measured, and the tests run', async () => {
-  write(root.path, {
-    'odd.asd': `(defsystem "odd" :depends-on ("sb-rt") :components ((:file "odd"))
-  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
-`,
-    'odd.lisp': `(defpackage odd (:use :cl)) (in-package :odd)
-(defun before () 1)
-(eval-when (:compile-toplevel :load-toplevel)
-  (setf *readtable* (copy-readtable))
-  (set-dispatch-macro-character #\\# #\\! (lambda (stream char number) (declare (ignore stream char number)) 7)))
-(defun behind () #!)
-(sb-rt:deftest seven (behind) 7)
-`,
-  });
-  await session.eval('(sb-rt:rem-all-tests)');
-  expect(await run({ system: 'odd', coverage: true })).toBe(
-    [
-      'odd: 1 test passes (N s).',
-      '',
-      'Coverage: nothing could be measured. Only functions and methods in loaded files of the workspace can be.',
-      'Definitions not measured: 2.',
-    ].join('\n'),
-  );
-  await session.eval('(setf *readtable* (copy-readtable nil))');
-  await session.eval('(sb-rt:rem-all-tests)');
-  await session.text('load_file', { path: 'checks.lisp' });
-});
-
-test('a definition inside WHEN or LET is told as not measured, and the rest of its file is measured', async () => {
-  const folder = temporaryFolder();
-  write(folder.path, {
-    'inner.asd': `(defsystem "inner" :depends-on ("sb-rt") :components ((:file "inner"))
-  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
-`,
-    'inner.lisp': `(defpackage inner (:use :cl)) (in-package :inner)
-(eval-when (:compile-toplevel :load-toplevel :execute) (defvar *wanted* t))
-(defun plain () 1)
-(when *wanted* (defun at-top () 1))
-(progn
-  (when *wanted* (defun in-progn () 2))
-  (when (symbolp '*wanted*) (defun behind-call () 3))
-  (prog1 (defun in-prog1 () 4) (let ((x 5)) (defun in-let () x))))
-(defmacro define-wanted (name) \`(when *wanted* (defun ,name () 6)))
-(define-wanted in-macro)
-(eval-when (:compile-toplevel :load-toplevel :execute)
-  (when *wanted* (defmethod print-object ((object (eql 'inner)) stream) (write-string "inner" stream)))
-  (defun evaluated () 7))
-(sb-rt:deftest all
-  (list (plain) (at-top) (in-progn) (behind-call) (in-prog1) (in-let) (in-macro) (evaluated))
-  (1 1 2 3 4 5 6 7))
-`,
-  });
-  const own = await startSession({ args: ['--root', folder.path] });
-  try {
-    const text = await own.text('run_tests', { system: 'inner', coverage: true });
-    expect(text.replace(/\d+\.\d s\)/g, 'N s)')).toBe(
-      [
-        'inner: 1 test passes (N s).',
-        '',
-        'Coverage: 3 of 3 definitions ran, 3 of them wholly.',
-        'Definitions not measured: 6.',
-      ].join('\n'),
-    );
-  } finally {
-    await own.close();
-    folder.remove();
-  }
-});
-
 test('a single run is measured alone, and two do not measure at once', async () => {
   expect(await run({ test: 'fees', coverage: true })).toContain('Coverage: 1 of ');
   write(root.path, {
@@ -331,11 +255,10 @@ test('a test calls a function that it puts in place of another, and nothing of i
 
 test('a run that hangs leaves nothing, and tells what ran', async () => {
   write(root.path, { 'checks.lisp': `${CHECKS}(deftest hangs (bank::waits) 1)\n` });
-  // A busy machine too begins the test that hangs within these seconds.
-  const timeout = 15;
-  await run({ system: 'bank', timeout });
+  await session.text('load_file', { path: 'checks.lisp' });
   await session.eval('(setf cl-user::*before* (cl-user::all-of-bank))');
-  const text = await run({ test: 'hangs', coverage: true, timeout });
+  // A busy machine too begins the test that hangs within these seconds.
+  const text = await run({ test: 'hangs', coverage: true, timeout: 10 });
   expect(text).toContain('did not end: the run was interrupted after');
   expect(text).toContain('Coverage: 1 of ');
   expect(await session.eval(SAME)).toBe('T');
@@ -364,6 +287,62 @@ test('a run that ends the image tells that with it, and the next image has the p
   expect(readFileSync(join(root.path, 'bank.lisp'), 'utf8')).toBe(PROGRAM);
 });
 
+test('what cannot be measured is counted: forms that only their file lets read, and definitions inside others', async () => {
+  write(root.path, {
+    'odd.asd': `(defsystem "odd" :depends-on ("sb-rt") :components ((:file "odd"))
+  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
+`,
+    'odd.lisp': `(defpackage odd (:use :cl)) (in-package :odd)
+(defun before () 1)
+(eval-when (:compile-toplevel :load-toplevel)
+  (setf *readtable* (copy-readtable))
+  (set-dispatch-macro-character #\\# #\\! (lambda (stream char number) (declare (ignore stream char number)) 7)))
+(defun behind () #!)
+(sb-rt:deftest seven (behind) 7)
+`,
+    'inner.asd': `(defsystem "inner" :depends-on ("sb-rt") :components ((:file "inner"))
+  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
+`,
+    'inner.lisp': `(defpackage inner (:use :cl)) (in-package :inner)
+(eval-when (:compile-toplevel :load-toplevel :execute) (defvar *wanted* t))
+(defun plain () 1)
+(when *wanted* (defun at-top () 1))
+(progn
+  (when *wanted* (defun in-progn () 2))
+  (when (symbolp '*wanted*) (defun behind-call () 3))
+  (prog1 (defun in-prog1 () 4) (let ((x 5)) (defun in-let () x))))
+(defmacro define-wanted (name) \`(when *wanted* (defun ,name () 6)))
+(define-wanted in-macro)
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (when *wanted* (defmethod print-object ((object (eql 'inner)) stream) (write-string "inner" stream)))
+  (defun evaluated () 7))
+(sb-rt:deftest all
+  (list (plain) (at-top) (in-progn) (behind-call) (in-prog1) (in-let) (in-macro) (evaluated))
+  (1 1 2 3 4 5 6 7))
+`,
+  });
+  await session.eval('(sb-rt:rem-all-tests)');
+  expect(await run({ system: 'odd', coverage: true })).toBe(
+    [
+      'odd: 1 test passes (N s).',
+      '',
+      'Coverage: nothing could be measured. Only functions and methods in loaded files of the workspace can be.',
+      'Definitions not measured: 2.',
+    ].join('\n'),
+  );
+  await session.eval('(setf *readtable* (copy-readtable nil))');
+  await session.eval('(sb-rt:rem-all-tests)');
+  expect(await run({ system: 'inner', coverage: true })).toBe(
+    [
+      'inner: 1 test passes (N s).',
+      '',
+      'Coverage: 3 of 3 definitions ran, 3 of them wholly.',
+      'Definitions not measured: 6.',
+    ].join('\n'),
+  );
+  await session.eval('(sb-rt:rem-all-tests)');
+});
+
 const MARKS = `(defpackage marks (:use :cl))
 (in-package :marks)
 (eval-when (:compile-toplevel :load-toplevel :execute)
@@ -379,46 +358,35 @@ const MARKS = `(defpackage marks (:use :cl))
 `;
 
 test('what another reader macro would read than at the load is not measured, and lines are those of now', async () => {
-  const folder = temporaryFolder();
-  write(folder.path, {
+  write(root.path, {
     'marks.asd': `(defsystem "marks" :depends-on ("sb-rt") :components ((:file "marks"))
   :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
 `,
     'marks.lisp': MARKS,
   });
-  const own = await startSession({ args: ['--root', folder.path] });
-  try {
-    const measured = async () =>
-      (await own.text('run_tests', { system: 'marks', coverage: true })).replace(/\d+\.\d s\)/g, 'N s)');
-    const text = [
+  expect(await run({ system: 'marks', coverage: true })).toBe(
+    [
       'marks: 1 test passes (N s).',
       '',
       'Coverage: 2 of 2 definitions ran, 0 of them wholly.',
       '  PLAIN marks.lisp:8: never 10',
       '  EDITED marks.lisp:11: never 11 (- n)',
       'Definitions not measured: 1.',
-    ].join('\n');
-    expect(await measured()).toBe(text);
-    // The next image loads the fasl, and the backend reads the file again.
-    await own.text('restart_image', {});
-    expect(await measured()).toBe(text);
-    const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
-    const edited = MARKS.replace('(in-package', '(declaim)\n(in-package').replace('(- n)', '(abs n)');
-    await own.eval(`(sb-rt:deftest cl-user::edits
-      (with-open-file (out ${quoted(join(folder.path, 'marks.lisp'))} :direction :output :if-exists :supersede)
+    ].join('\n'),
+  );
+  const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
+  const edited = MARKS.replace('(in-package', '(declaim)\n(in-package').replace('(- n)', '(abs n)');
+  await session.eval(`(sb-rt:deftest cl-user::edits
+      (with-open-file (out ${quoted(join(root.path, 'marks.lisp'))} :direction :output :if-exists :supersede)
         (write-string ${quoted(edited)} out)
         1)
       1)`);
-    expect(await measured()).toContain(
-      [
-        'Coverage: 2 of 2 definitions ran, 0 of them wholly.',
-        '  PLAIN marks.lisp:9: never 11',
-        '  EDITED marks.lisp:12: never 1 part of it as it was loaded',
-        'Definitions not measured: 1.',
-      ].join('\n'),
-    );
-  } finally {
-    await own.close();
-    folder.remove();
-  }
+  expect(await run({ system: 'marks', coverage: true })).toContain(
+    [
+      'Coverage: 2 of 2 definitions ran, 0 of them wholly.',
+      '  PLAIN marks.lisp:9: never 11',
+      '  EDITED marks.lisp:12: never 1 part of it as it was loaded',
+      'Definitions not measured: 1.',
+    ].join('\n'),
+  );
 });

@@ -21,7 +21,6 @@ const PROGRAM = `(defpackage checks (:use cl))
 (defstruct node up (parts '()) (value 0))
 (defun tree (depth value &optional up) (let ((node (make-node :up up))) (setf (node-parts node) (when (plusp depth) (loop repeat 4 collect (tree (1- depth) 0 node))) (node-value node) value) node))
 (defun source (name) (make-pathname :name name :type "lisp" :directory '(:absolute "home" "somebody" "projects" "a-program" "sources" "of-the-program")))
-(defun alone (part) (let ((array (make-array '()))) (setf (aref array) part) array))
 (defun keyed (value &rest keys) (let ((table (make-hash-table :test 'equal))) (dolist (key keys table) (setf (gethash key table) value))))
 (defun same (one other) (declare (ignore one other)) nil)
 (defun words (n) (loop for i below n collect (format nil "word ~D" i)))
@@ -32,7 +31,6 @@ const PROGRAM = `(defpackage checks (:use cl))
 (defun deep (n inner) (loop repeat n do (setf inner (list inner))) inner)
 (defun filled (n &rest changes) (let ((vector (make-array n :initial-element 0))) (loop for (index part) on changes by #'cddr do (setf (aref vector index) part)) vector))
 (defun wide (&rest part) (let ((array (make-array '(9 9) :initial-element 5))) (when part (setf (aref array 4 2) (first part))) array))
-(defun thread () (let ((thread (sb-thread:make-thread (constantly nil)))) (sb-thread:join-thread thread) thread))
 (5am:def-suite all)
 (5am:in-suite all)
 `;
@@ -51,52 +49,26 @@ const PAIRS: readonly (readonly [one: string, other: string, reported: string])[
     `got 1 and 2 at [0] of (1 ${NINE}) and (2 ${NINE})`,
   ],
   [
-    '(cons 1 (words 9))',
-    "(changed (cons 1 (words 9)) 0 '(2 3))",
-    `got 1 and (2 3) at [0] of (1 ${NINE}) and ((2 3) ${NINE})`,
+    '(make-point :x 1 :y (words 40))',
+    '(make-point :x 1 :y (changed (words 40) 2 nil))',
+    'got "word 2" and nil at .y[2]',
   ],
-  ['(acons :b 1 (words 40))', '(acons :b 2 (words 40))', 'got 1 and 2 at [0].cdr'],
+  ['(list (words 40) 1)', '(list (words 40) 1.0)', 'got 1 and 1.0 at [1]'],
   ['(line 80)', '(line 80 #\\?)', 'got "...------!--------" and "...------?--------" at [71]'],
   [
     '(line 80 #\\Newline)',
     '(line 80 #\\Space)',
     'got "...------\\n--------" and "...------ --------" at [71]',
   ],
-  ['(line 80 #\\x)', '(line 80 #\\X)', 'got "...------x--------" and "...------X--------" at [71]'],
   ['(line 80)', '(subseq (line 80) 0 70)', 'got "...-------!--------" and "...------" at [70]'],
-  [
-    '(words 40)',
-    '(changed (words 40) 31 (line 80))',
-    'got "word 31" and "------------------------..." at [31][0]',
-  ],
-  [
-    '(list (line 90))',
-    '(list (line 90 #\\?))',
-    'got "...------!--------" and "...------?--------" at [0][81]',
-  ],
   ['(filled 900)', '(filled 900 612 7 700 8)', 'got 0 and 7 at [612]'],
   ['(wide)', '(wide :other)', 'got 5 and :other at [4][2]'],
-  [
-    '(make-point :x 1 :y (words 40))',
-    '(make-point :x 1 :y (changed (words 40) 2 nil))',
-    'got "word 2" and nil at .y[2]',
-  ],
-  ["(make-instance 'person :name 1)", "(make-instance 'person :name 2)", 'got 1 and 2 at .name'],
   ["(make-instance 'broken :name 1)", "(make-instance 'broken :name 2)", 'got 1 and 2 at .name'],
-  ['(table "a key" 1 :b 2)', '(table "a key" 1 :b 3)', 'got 2 and 3 at [:b]'],
   ['(table "a key" 1)', '(table "a key" 1 :b 3)', 'got nothing and 3 at [:b]'],
-  ['(list (words 40) 1)', '(list (words 40) 1.0)', 'got 1 and 1.0 at [1]'],
-  ['(circle 1 2)', '(circle 1 3)', 'got 2 and 3 at [1]'],
   ['(list (circle 1 2 3) 5)', '(list (circle 1 2 3) 6)', 'got 5 and 6 at [1]'],
   ['(tree 4 1)', '(tree 4 2)', 'got 1 and 2 at .value'],
-  ['(source "one")', '(source "two")', 'got ...ogram/one.lisp" and ...ogram/two.lisp"'],
   ['(list (source "one"))', '(list (source "two"))', 'got ...ogram/one.lisp" and ...ogram/two.lisp" at [0]'],
   ['(expt 10 90)', '(1+ (expt 10 90))', 'got ...0000000 and ...0000001'],
-  [
-    "(alone (make-instance 'person :name 1))",
-    "(alone (make-instance 'person :name 2))",
-    'got 1 and 2 at [].name',
-  ],
   ["(keyed 1 (circle 1) 'a)", "(keyed 2 (circle 1) 'a)", 'got 1 and 2 at [a]'],
   ['(deep 30 1)', '(deep 30 2)', `got 1 and 2 at ${'[0]'.repeat(6)}...${'[0]'.repeat(6)}`],
 ];
@@ -104,7 +76,6 @@ const PAIRS: readonly (readonly [one: string, other: string, reported: string])[
 /** Forms of two values of which no difference is found, and what is told of them. */
 const ALIKE: readonly (readonly [one: string, other: string, reported: RegExp])[] = [
   ['(circle 1)', '(circle 1)', /^got \(1(?: 1)+\.\.\. and \(1(?: 1)+\.\.\.$/],
-  ['(thread)', '(thread)', /^got #<sb-thread:thread .* and #<sb-thread:thread .*$/],
   ['(deep 90 1)', '(deep 90 2)', /^got \(+#\)+ and \(+#\)+$/],
   ["(make-instance 'noisy)", "(make-instance 'noisy)", /^got (?:noise ){10}\.\.\. and (?:noise ){10}\.\.\.$/],
   [
@@ -140,19 +111,13 @@ function outputOf(index: number): string {
   return /(?:\)\): | )(got .*|failed)$/.exec(line)?.[1] ?? line;
 }
 
-test.each(PAIRS.map((pair, index) => [index, ...pair] as const))(
-  '%i: %s and %s',
-  (index, _one, _other, text) => {
-    expect(outputOf(index)).toBe(text);
-  },
-);
+test('of two long values the place is told where they differ', () => {
+  expect(PAIRS.map((_, index) => outputOf(index))).toEqual(PAIRS.map(([, , text]) => text));
+});
 
-test.each(ALIKE.map((pair, index) => [index + PAIRS.length, ...pair] as const))(
-  '%i: alike %s and %s',
-  (index, _one, _other, text) => {
-    expect(outputOf(index)).toMatch(text);
-  },
-);
+test('of two values without a difference the beginnings are told', () => {
+  for (const [index, [, , text]] of ALIKE.entries()) expect(outputOf(PAIRS.length + index)).toMatch(text);
+});
 
 test('a failure takes few tokens, however long its values are', () => {
   const tokens = reported.map((line) => countTokens(line)).sort((a, b) => a - b);
@@ -202,24 +167,5 @@ test('a form that is not so long is told whole, as are its values and what was w
   const plist = '(:name "The name of an article" :price 12345678 :tags (:alpha :beta :gamma :delta) :stock';
   expect(text).toContain(
     `STOCK whole.lisp:4: (loop for part in (article :stock (+ 1 2 3)) unless (eql part :an-article-without-this-key) collect part) = 6 at [7] of ${plist} 6), wanted 7 of ${plist} 7)`,
-  );
-});
-
-test('so it is of an argument of a check', async () => {
-  write(root.path, {
-    'argument.lisp': `(defpackage argument (:use cl 5am))
-(in-package argument)
-(def-suite argument)
-(in-suite argument)
-(defun one-more-than (number) (1+ number))
-(test sum (is (equal '(2 4) (list (one-more-than ${LONG}) (one-more-than (* 1 2 1))))))
-`,
-    'argument.asd': `(defsystem "argument" :depends-on ("fiveam") :components ((:file "argument"))
-  :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :argument :argument))))
-`,
-  });
-  const { text } = await session.call('run_tests', { system: 'argument' });
-  expect(text.split('\n')[1]).toBe(
-    "  SUM argument.lisp:6: (equal '(2 4) (list ... (one-more-than (* 1 2 1)))): got (2 3)",
   );
 });

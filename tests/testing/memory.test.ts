@@ -4,40 +4,7 @@ import { expect, test } from 'vitest';
 import { TestMemory } from '../../src/tools/tests/memory.ts';
 import { goneLine } from '../../src/tools/tests/run-text.ts';
 
-const good = (name: string) => ({ framework: 'FIVEAM', test: name });
 const bad = (name: string) => ({ framework: 'FIVEAM', test: name, failed: 1 });
-
-test('nothing is known before tests ran', () => {
-  expect(new TestMemory().failed()).toBeUndefined();
-});
-
-test('a test that failed stays known until it passes, also when it has no name of its own', () => {
-  const memory = new TestMemory();
-  memory.keep([bad('file.lisp'), bad('APP::B'), good('APP::C')], ['app']);
-  expect(memory.failed()).toEqual(['file.lisp', 'APP::B']);
-  expect(memory.keep([good('APP::B')], [])).toEqual({
-    broken: [],
-    fixed: ['APP::B'],
-    fresh: [],
-    missing: [],
-  });
-  expect(memory.failed()).toEqual(['file.lisp']);
-  memory.keep([good('file.lisp'), good('APP::B'), good('APP::C')], ['app']);
-  expect(memory.failed()).toEqual([]);
-});
-
-test('a test that does not run with its systems any more is no more; those of others are kept', () => {
-  const memory = new TestMemory();
-  memory.keep([bad('APP::A'), bad('APP::B')], ['app']);
-  memory.keep([bad('LIB::A')], ['lib']);
-  expect(memory.keep([bad('APP::A'), good('APP::D')], ['app'])).toEqual({
-    broken: [],
-    fixed: [],
-    fresh: ['APP::D'],
-    missing: ['APP::B'],
-  });
-  expect(memory.failed()).toEqual(['APP::A', 'LIB::A']);
-});
 
 test('what failed is told for a system, with tests of which it is not known whose they are', () => {
   const memory = new TestMemory();

@@ -1,7 +1,6 @@
 // Tests that run several times in one call: how often each fails, and what ends the runs early.
 
 import { expect, test } from 'vitest';
-import { frequencyText, shortfallText } from '../../src/tools/tests/repeated.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
 
 const root = sharedFolder();
@@ -66,14 +65,14 @@ test('a test that fails in one of the runs counts as failed', async () => {
 });
 
 /** A busy machine too makes three runs within these seconds. */
-const LIMIT = 15;
+const LIMIT = 6;
 
 test('the timeout ends the runs, and the test in which it was over did not fail', async () => {
   await session.eval('(setf *runs* 0 *slow* t)');
   const { text } = await session.call('run_tests', { system: 'often', repeat: 50, timeout: LIMIT });
   expect(text).toContain('\n  WRONG often.lisp:6: in all of 3 runs: (+ 1 1) = 2, wanted 3\n');
   expect(text).toContain(
-    '\nOnly 2 of 50 runs were made: the timeout of 15.0 s was over, in SLOW of run 3. A longer one makes more.\n',
+    '\nOnly 2 of 50 runs were made: the timeout of 6.0 s was over, in SLOW of run 3. A longer one makes more.\n',
   );
   expect(text).not.toContain('SLOW often.lisp');
   await session.eval('(setf *slow* nil)');
@@ -93,14 +92,4 @@ test('a lost image ends the runs', async () => {
   const { text } = await session.call('run_tests', { test: 'leave', repeat: 200 });
   expect(text).toMatch(/LEAVE: (?:in 1 of \d+ runs, first in run \d+: )?did not end: the image was lost/);
   expect(text).toMatch(/\nOnly \d+ of 200 runs (?:was|were) made\.(?:\n|$)/);
-});
-
-test('words for counts', () => {
-  expect(frequencyText(undefined, 1)).toBe('');
-  expect(frequencyText({ failed: 1, of: 3, first: 2 }, undefined)).toBe('in 1 of 3 runs, first in run 2: ');
-  const short = { asked: 9, timeout: 10, cut: [] };
-  expect(shortfallText({ ...short, made: 9 })).toBe('');
-  expect(shortfallText({ ...short, made: 1 })).toBe(
-    'Only 1 of 9 runs was made: the timeout of 10.0 s was over. A longer one makes more.',
-  );
 });

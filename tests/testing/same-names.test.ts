@@ -64,14 +64,11 @@ Coverage: 3 of 3 definitions ran, 3 of them wholly.`,
   );
 });
 
-test.each(['bank-tests::balance', 'bank-tests:balance', 'bank:balance', 'balance'])(
-  'a test is found as %s',
-  async (name) => {
-    expect(await text('run_tests', { test: name })).toContain(
-      `${name}: 1 of 1 test fails (N s).\n  BALANCE tests.lisp:5: (= 5 (balance 10)): got -10`,
-    );
-  },
-);
+test.each(['bank-tests::balance', 'bank:balance'])('a test is found as %s', async (name) => {
+  expect(await text('run_tests', { test: name })).toContain(
+    `${name}: 1 of 1 test fails (N s).\n  BALANCE tests.lisp:5: (= 5 (balance 10)): got -10`,
+  );
+});
 
 test('the name of a test is no call of what it tests', async () => {
   expect(await text('who_calls', { name: 'bank:fee', sites: true })).toContain(
@@ -111,17 +108,11 @@ test('a failure or an error is told, also where FiveAM is to open the debugger',
   }
 });
 
-test.each([
-  'sum: two numbers',
-  'a::b',
-  ':key',
-  ':KEY',
-  'keyword:key',
-  'bank-tests:plain',
-  'bank-tests::plain',
-  'plain',
-])('a test is found by the name %s', async (name) => {
-  await session.eval(`(rt:rem-all-tests)
+test.each(['sum: two numbers', 'a::b', ':key', 'bank-tests:plain', 'plain'])(
+  'a test is found by the name %s',
+  async (name) => {
+    await session.eval(`(rt:rem-all-tests)
       (rt:deftest "sum: two numbers" (+ 1 1) 2) (rt:deftest "a::b" 1 1) (rt:deftest :key 1 1) (rt:deftest bank-tests::plain 1 1)`);
-  expect(await text('run_tests', { test: name })).toBe(`${name}: 1 test passes (N s).`);
-});
+    expect(await text('run_tests', { test: name })).toBe(`${name}: 1 test passes (N s).`);
+  },
+);

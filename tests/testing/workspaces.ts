@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { libraries } from '../libraries.ts';
 
-libraries('fiveam', 'rt');
+libraries('fiveam');
 
 /** A framework: the systems that it is in, how it says that the four tests are, and how they are run. */
 export interface Dialect {
@@ -56,25 +56,6 @@ export const DIALECTS: readonly Dialect[] = [
     test: upper,
     suites: ['checks'],
     checks: 4,
-  },
-  {
-    name: 'rt',
-    needs: 'rt',
-    text: `(defpackage checks (:use cl rt shop))
-(in-package checks)
-(deftest one (total '((a . 1))) 1)
-(deftest two (total '((a . 1) (b . 2))) 4)
-(deftest bad (progn (princ "Looking.") (total '((a . "x")))) 1)
-`,
-    run: '(uiop:symbol-call :rt :do-tests)',
-    home: 'REGRESSION-TEST',
-    failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
-    long: {
-      text: '(deftest long (basket 3) #.(basket 4))',
-      reported: '(basket 3) = 3 at [1].cdr, wanted 4',
-    },
-    test: upper,
-    suites: [],
   },
   {
     name: 'sb-rt',
