@@ -1,27 +1,23 @@
 // What compare_image tells of evaluations, of other files, of the disk and of systems; and what is told after a loss.
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Session, temporaryFolder } from '../harness.ts';
-import { killImage, sessions } from '../recovery/losses.ts';
+import { beforeEach, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
+import { killImage } from '../recovery/losses.ts';
+import { restartedSession } from '../restarted.ts';
+import { ownSession, sharedFolder } from '../shared.ts';
 import { LISTED } from './package-p.ts';
 
-let root: ReturnType<typeof temporaryFolder>;
+const root = sharedFolder();
+const start = restartedSession({ args: ['--root', root.path] });
 let session: Session;
-beforeEach(() => {
-  root = temporaryFolder();
-});
-afterEach(() => root.remove());
-const start = sessions();
 beforeEach(async () => {
-  session = await start({ args: ['--root', root.path] });
+  session = await start();
 });
 
 function put(name: string, ...forms: string[]): void {
-  const path = join(root.path, name);
-  mkdirSync(join(path, '..'), { recursive: true });
-  writeFileSync(path, `${forms.join('\n')}\n`);
+  root.put(name, `${forms.join('\n')}\n`);
 }
 
 async function load(path: string, more: object = {}): Promise<string> {
@@ -91,12 +87,11 @@ test('what was evaluated over a file, beside it, and undone', async () => {
   expect(await compare({ path: 'e.lisp' })).toBe(beside.join('\n'));
 });
 
-test.each([
-  [{}, 'Give exactly one of path, system and package.'],
-  [{ path: 'e.lisp', package: 'P' }, 'Give exactly one of path, system and package.'],
-  [{ package: 'NOWHERE' }, 'Package NOWHERE not found'],
-])('%j names nothing to compare', async (args, text) => {
-  expect(await compare(args)).toBe(text);
+test('what names nothing to compare', async () => {
+  expect(await compare({ path: 'e.lisp', package: 'P' })).toBe(
+    'Give exactly one of path, system and package.',
+  );
+  expect(await compare({ package: 'NOWHERE' })).toBe('Package NOWHERE not found');
 });
 
 test('another file that defines the same', async () => {
@@ -308,14 +303,15 @@ test('a file that loads another beside it loads it from there when its older con
 });
 
 test('what an answer listed before the image was lost is listed again before it is forgotten', async () => {
-  put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () 1)');
-  await load('e.lisp');
-  put('e.lisp', PACKAGE, '(defun a () 1)');
-  const listed = 'In the image but no longer in e.lisp: function P::B.';
-  expect(await load('e.lisp')).toContain(listed);
+  const path = 'listed.lisp';
+  put(path, PACKAGE, '(defun a () 1)', '(defun b () 1)');
+  await load(path);
+  put(path, PACKAGE, '(defun a () 1)');
+  const listed = 'In the image but no longer in listed.lisp: function P::B.';
+  expect(await load(path)).toContain(listed);
   await killImage(session);
-  expect(await load('e.lisp', { forget: true })).toContain(`${listed}\n${LISTED}`);
-  expect(await load('e.lisp', { forget: true })).toContain(
+  expect(await load(path, { forget: true })).toContain(`${listed}\n${LISTED.replace('e.lisp', path)}`);
+  expect(await load(path, { forget: true })).toContain(
     'Removed, because the file no longer has it: function P::B.',
   );
 });
@@ -339,4 +335,50 @@ test('a method combination and an alien type that the file no longer has are tol
       `(mapcar (lambda (name) (and (gethash name sb-pcl::**method-combinations**) t)) '(p::joined p::long-one))`,
     ),
   ).toBe('(T NIL)');
+});
+
+/** Writes FORMS as the file NAME, as if SECONDS ago. */
+function putBefore(seconds: number, name: string, ...forms: string[]): void {
+  put(name, ...forms);
+  const date = Date.now() / 1000 - seconds;
+  utimesSync(join(root.path, name), date, date);
+}
+
+test('files that were not loaded are told, and only that one as unfinished that was', async () => {
+  putBefore(
+    100,
+    'halves.asd',
+    '(defsystem "halves" :serial t :components ((:file "names") (:file "first") (:file "second")))',
+  );
+  putBefore(100, 'names.lisp', '(defpackage :halves (:use :cl) (:export #:one))');
+  putBefore(100, 'first.lisp', '(in-package :halves)', '(defun one () 1)', '(error "No.")');
+  putBefore(100, 'second.lisp', '(in-package :halves)', '(defmacro two () 2)');
+  expect((await session.call('load_system', { system: 'halves' })).isError).toBe(true);
+  expect(await compare({ system: 'halves' })).toBe(
+    'The last load of first.lisp did not end well.\nNot loaded: second.lisp.',
+  );
+  put('first.lisp', '(in-package :halves)', '(defun one () 1)');
+  await session.text('load_system', { system: 'halves', force: true });
+  expect(await compare({ system: 'halves' })).toBe('The image and system halves agree.');
+});
+
+test('what fails before anything of its file is loaded leaves that file not loaded', async () => {
+  put('early.asd', '(defsystem "early" :serial t :components ((:file "early-names") (:file "early")))');
+  put('early-names.lisp', '(defpackage :early (:use :cl))');
+  put('early.lisp', '(eval-when (:compile-toplevel) (error "Never."))', '(defun one () 1)');
+  expect((await session.call('load_system', { system: 'early' })).isError).toBe(true);
+  expect(await compare({ system: 'early' })).toBe('Not loaded: early.lisp.');
+});
+
+test('a file that was written while it was compiled is compiled again', async () => {
+  const head = ['(defpackage :dated (:use :cl))', '(in-package :dated)'];
+  putBefore(100, 'dated.asd', '(defsystem "dated" :components ((:file "dated")))');
+  putBefore(100, 'dated.lisp', ...head, '(defun said () :before)');
+  await session.text('load_system', { system: 'dated' });
+  expect(await session.eval('(dated::said)')).toBe(':BEFORE');
+  // It is older than the fasl, and no text that was compiled.
+  putBefore(50, 'dated.lisp', ...head, '(defun said () :after)');
+  const other = await ownSession({ args: ['--root', root.path] });
+  await other.text('load_system', { system: 'dated' });
+  expect(await other.eval('(dated::said)')).toBe(':AFTER');
 });

@@ -19,20 +19,6 @@ describe('what a file says alone', () => {
       '((x string) y)',
       '(list (p::f 1 2) (p::f "a" 2))',
     ],
-    [
-      'a keyword',
-      '(x &key y)',
-      '((x integer) &key y)',
-      '((x string) &key y)',
-      '(list (p::f 1 :y 2) (p::f "a"))',
-    ],
-    [
-      'an optional argument',
-      '(x &optional y)',
-      '((x integer) &optional y)',
-      '((x string) &optional y)',
-      '(list (p::f 1) (p::f "a" 2))',
-    ],
   ])('is taken, with %s', async (_, list, one, other, call) => {
     await loaded(
       'e.lisp',

@@ -1,7 +1,7 @@
 // What load_file with forget removes from the image, and what it lists before.
 
 import { describe, expect, test } from 'vitest';
-import { compare, FORGET, forget, LISTED, load, loaded, put, session, withPackageP } from './package-p.ts';
+import { compare, forget, LISTED, load, loaded, put, session, withPackageP } from './package-p.ts';
 
 withPackageP();
 
@@ -33,20 +33,6 @@ describe('forgetting', () => {
     expect(await load('e.lisp', { forget: true })).toBe(
       'Loaded e.lisp\n\nRemoved, because the file no longer has it: functions P::A, P::B.',
     );
-  });
-
-  test('lists and removes a setf expander of the name of a function', async () => {
-    await loaded('e.lisp', '(defun crane () 1)', '(defsetf crane (x) (v) `(list ,x ,v))');
-    const both = 'function P::CRANE; setf expander P::CRANE';
-    const users =
-      'SBCL does not record who uses setf expander P::CRANE. search_in_buffer finds its name in files.';
-    expect(await loaded('e.lisp')).toBe(
-      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: ${both}.\n${FORGET}\n${users}`,
-    );
-    expect(await load('e.lisp', { forget: true })).toBe(
-      `Loaded e.lisp\n\nRemoved, because the file no longer has it: ${both}.\n${users}`,
-    );
-    expect(await session.eval("(macroexpand-1 '(setf (p::crane 1) 2))")).toContain("#'(SETF P::CRANE)");
   });
 
   test('lists a generic function that it will remove with its methods', async () => {
@@ -90,27 +76,6 @@ describe('forgetting', () => {
     await load('e.lisp');
     expect(await session.eval(call)).toBe('1');
     expect(await forget('other.lisp')).toBe('Loaded other.lisp');
-  });
-
-  test('leaves a class that others need', async () => {
-    await loaded('e.lisp', '(defclass k () ((a :accessor k-a)))', '(defclass l () ())', '(defstruct s x)');
-    await loaded('other.lisp', '(defmethod area ((x k)) 1)');
-    put('e.lisp', '');
-    expect(await forget('e.lisp')).toBe(
-      'Loaded e.lisp\n\nRemoved, because the file no longer has it: class P::L; structure P::S.\nNot removed: class P::K, because of method P::AREA (P::K).',
-    );
-    expect(await session.eval("(mapcar (lambda (c) (and (find-class c nil) t)) '(p::k p::l p::s))")).toBe(
-      '(T NIL NIL)',
-    );
-    expect(await session.eval("(mapcar #'fboundp '(p::make-s p::s-x p::copy-s p::s-p))")).toBe(
-      '(NIL NIL NIL NIL)',
-    );
-    put('other.lisp', '');
-    await forget('other.lisp');
-    expect(await load('e.lisp', { forget: true })).toBe(
-      'Loaded e.lisp\n\nRemoved, because the file no longer has it: class P::K.',
-    );
-    expect(await session.eval("(list (find-class 'p::k nil) (fboundp 'p::k-a))")).toBe('(NIL NIL)');
   });
 
   test('does nothing when the load fails', async () => {

@@ -1,15 +1,15 @@
 // That forgetting removes nothing that other code or living data still needs, and says what that is.
 
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LONG, PATIENCE_MS } from '../long.ts';
-import { FORGET, forget, load, loaded, put, session, withPackageP } from './package-p.ts';
+import { forget, load, loaded, put, session, withPackageP } from './package-p.ts';
 
 withPackageP();
 
 /** Something that e.lisp makes, and what of another file needs it. */
 interface Scene {
   what: string;
+  /** What its names have in common. */
+  stem: string;
   made: string;
   /** A form that is true while the image has it. */
   there: string;
@@ -22,6 +22,7 @@ interface Scene {
 const SCENES: Scene[] = [
   {
     what: 'a variable',
+    stem: 'wind',
     made: '(defvar *wind* 1)',
     there: "(and (boundp 'p::*wind*) (eq :special (sb-cltl2:variable-information 'p::*wind*)))",
     item: 'variable P::*WIND*',
@@ -29,7 +30,6 @@ const SCENES: Scene[] = [
       ['(declaim (special *wind*))', 'the form at other.lisp:2:1'],
       ['(setf *wind* 5)', 'the form at other.lisp:2:1'],
       ['(defun wind () *wind*)', 'function P::WIND'],
-      ['(defun calm (f) (let ((*wind* 0)) (funcall f)))', 'function P::CALM'],
       [
         '(defmethod print-object :before ((x symbol) (s null)) (print *wind*))',
         'method COMMON-LISP::PRINT-OBJECT :BEFORE (COMMON-LISP::SYMBOL COMMON-LISP::NULL)',
@@ -40,6 +40,7 @@ const SCENES: Scene[] = [
   },
   {
     what: 'a package',
+    stem: 'gate',
     made: '(defpackage "GATE" (:use "CL")) (intern "LOW" "GATE")',
     there: '(find-package "GATE")',
     item: 'package GATE',
@@ -56,8 +57,7 @@ const SCENES: Scene[] = [
       ],
       ['(defvar *close* (let ((gate (intern "LOW" "GATE"))) (lambda () gate)))', 'the value of P::*CLOSE*'],
       ['(setf (get \'gates :low) (intern "LOW" "GATE"))', 'the property list of P::GATES'],
-      ["(defun low () '(:gate gate::low))", 'function P::LOW'],
-      ['(defun low-gate () (gate::low))', 'function P::LOW-GATE'],
+      ["(defun lowest () '(:gate gate::low))", 'function P::LOWEST'],
       ['(defmethod shut ((gate (eql (intern "LOW" "GATE")))) 1)', 'method P::SHUT ((EQL GATE::LOW))'],
       ['(import (intern "LOW" "GATE"))', 'the import of GATE::LOW in package P'],
       ['(defpackage "USER" (:use "GATE"))', 'package USER'],
@@ -66,6 +66,7 @@ const SCENES: Scene[] = [
   },
   {
     what: 'a class',
+    stem: 'berth',
     made: '(defclass berth () ((owner :initarg :owner :accessor owner)))',
     there: "(and (find-class 'p::berth nil) (fboundp 'p::owner) (fboundp '(setf p::owner)))",
     item: 'class P::BERTH',
@@ -78,6 +79,7 @@ const SCENES: Scene[] = [
   },
   {
     what: 'a structure',
+    stem: 'boat',
     made: '(defstruct boat (length 1))',
     there: "(and (find-class 'p::boat nil) (fboundp 'p::make-boat) (fboundp 'p::boat-length))",
     item: 'structure P::BOAT',
@@ -89,6 +91,7 @@ const SCENES: Scene[] = [
   },
   {
     what: 'a condition',
+    stem: 'leak',
     made: '(define-condition leak (error) ((where :initarg :where :reader leak-where)))',
     there: "(and (find-class 'p::leak nil) (fboundp 'p::leak-where))",
     item: 'condition P::LEAK',
@@ -99,6 +102,7 @@ const SCENES: Scene[] = [
   },
   {
     what: 'a method combination',
+    stem: 'gather',
     made: '(define-method-combination gather :operator list)',
     there: "(gethash 'p::gather sb-pcl::**method-combinations**)",
     item: 'method combination P::GATHER',
@@ -113,30 +117,29 @@ async function lose(made: string, ...needs: string[]): Promise<void> {
   put('e.lisp', '');
 }
 
-const isThere = (form: string) => session.eval(`(and ${form} t)`);
-
-describe.each(SCENES)('$what', ({ made, there, item, needs }) => {
-  test.each(needs)('that %s needs is left', async (need, because) => {
-    await lose(made, need);
-    const listed = await load('e.lisp');
+test.each(SCENES)('$what that something needs is left, and one that nothing needs goes', async (scene) => {
+  /** Returns TEXT with the names of number N. */
+  const of = (text: string, n: number) =>
+    text.replace(new RegExp(scene.stem, 'gi'), (found) => `${found}${n}`);
+  const rows = scene.needs.map(([form, because], n) => ({
+    form: of(form, n),
+    item: of(scene.item, n),
+    because: of(because, n).replace('other.lisp:2:', `other.lisp:${n + 2}:`),
+  }));
+  const made = Array.from({ length: rows.length + 1 }, (_, n) => of(scene.made, n));
+  await lose(made.join(' '), ...rows.map(({ form }) => form));
+  const listed = await load('e.lisp');
+  for (const { item, because } of rows.slice(0, 5)) {
     // Whether a package is empty then is only known when its symbols are gone.
-    const reported = item.startsWith('package ') ? '' : `\nIt would leave ${item}, because of ${because}.`;
-    expect(listed).toBe(
-      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: ${item}.\n${FORGET}${reported}`,
-    );
-    expect(await load('e.lisp', { forget: true })).toBe(
-      `Loaded e.lisp\n\nNot removed: ${item}, because of ${because}.`,
-    );
-    expect(await isThere(there)).toBe('T');
-  });
-
-  test('that nothing needs is removed', async () => {
-    await lose(made);
-    expect(await forget('e.lisp')).toBe(
-      `Loaded e.lisp\n\nRemoved, because the file no longer has it: ${item}.`,
-    );
-    expect(await isThere(there)).toBe('NIL');
-  });
+    if (scene.what !== 'a package')
+      expect(listed).toContain(`It would leave ${item}, because of ${because}.`);
+  }
+  const removed = `Removed, because the file no longer has it: ${of(scene.item, rows.length)}.`;
+  const left = leaves(rows.map(({ item, because }) => [item, because] as const)).split('\n');
+  const answer = await load('e.lisp', { forget: true });
+  expect(answer.split('\n').sort()).toEqual([...left, removed].sort());
+  const there = made.map((_, n) => `(and ${of(scene.there, n)} t)`);
+  expect(await session.eval(`(list ${there.join(' ')})`)).toBe(`(${'T '.repeat(rows.length)}NIL)`);
 });
 
 test('a variable that a form evaluated since uses is left', async () => {
@@ -325,45 +328,52 @@ describe('what another file makes only where the image does not have it', () => 
     expect(answer.split('\n').sort()).toEqual(left.split('\n').sort());
   });
 
-  test.each([
-    ['another kind under its name', '(unless nil (defclass moor () ()))'],
-    ['a test of its name', "(require :sb-rt) (sb-rt:deftest moor (fboundp 'moor) t)"],
-    ['its name in a string', '(print "moor")'],
-    [
-      'a symbol of another package',
+  test('but not for another kind under its name, its test, a string, or a symbol of another package', async () => {
+    const forms = [
+      '(unless nil (defclass moor () ()))',
+      "(require :sb-rt) (sb-rt:deftest moor (fboundp 'moor) t)",
+      '(print "moor")',
       '(defpackage "Q" (:use "CL")) (in-package "Q") (unless (fboundp \'moor) (defun moor ()))',
-    ],
-  ])('but not for %s', async (_, form) => {
-    await lose('(defun moor () 1)', form);
-    expect(await forget('e.lisp')).toContain('Removed, because the file no longer has it: function P::MOOR.');
+    ].map((form, n) => numbered(form, 'moor', n));
+    await lose(forms.map((_, n) => `(defun moor${n} () 1)`).join(' '), ...forms);
+    expect(await forget('e.lisp')).toContain(
+      'Removed, because the file no longer has it: functions P::MOOR0, P::MOOR1, P::MOOR2, P::MOOR3.',
+    );
   });
 });
 
-describe('what an evaluated form makes only where the image does not have it stays', () => {
-  test.each([
-    "(unless (fboundp 'moor) (defun moor () 2))",
-    "(or (fboundp 'p::moor) (eval '(defun p::moor () 2)))",
-    "(unless (fboundp 'moor) (setf (fdefinition 'moor) #'car))",
-  ])('%s', async (form) => {
-    await loaded('e.lisp', '(defun moor () 1)');
-    await session.call('eval_form', { form, package: 'p' });
-    await lose('(defun moor () 1)');
-    expect(await forget('e.lisp')).toBe(
-      `Loaded e.lisp\n\nNot removed: function P::MOOR, because of the evaluated form ${form}.`,
+describe('what an evaluated form makes', () => {
+  /** Has e.lisp make a function for each of FORMS, which are evaluated then, and lose it. Returns what forgetting says. */
+  async function evaluated(forms: readonly string[]): Promise<string> {
+    const made = forms.map((_, n) => `(defun moor${n} () 1)`);
+    await loaded('e.lisp', ...made);
+    for (const form of forms) await session.call('eval_form', { form, package: 'p' });
+    await lose(made.join(' '));
+    return forget('e.lisp');
+  }
+
+  test('only where the image does not have it stays', async () => {
+    const forms = [
+      "(unless (fboundp 'moor) (defun moor () 2))",
+      "(or (fboundp 'p::moor) (eval '(defun p::moor () 2)))",
+      "(unless (fboundp 'moor) (setf (fdefinition 'moor) #'car))",
+    ].map((form, n) => numbered(form, 'moor', n));
+    expect(await evaluated(forms)).toBe(
+      leaves(forms.map((form, n) => [`function P::MOOR${n}`, `the evaluated form ${form}`])),
     );
-    expect(await session.eval('(p::moor)')).toBe('1');
+    expect(await session.eval('(list (p::moor0) (p::moor1) (p::moor2))')).toBe('(1 1 1)');
   });
 
-  test.each([
-    "(describe 'moor)",
-    '(progn (defun moor () 2) (moor))',
-    "(let ((list (list 'moor))) (setf (first list) 'moor))",
-    '(unless nil (defclass moor () ()))',
-  ])('but not after %s', async (form) => {
-    await loaded('e.lisp', '(defun moor () 1)');
-    await session.call('eval_form', { form, package: 'p' });
-    await lose('(defun moor () 1)');
-    expect(await forget('e.lisp')).toContain('Removed, because the file no longer has it: function P::MOOR.');
+  test('in any case, or only names, goes', async () => {
+    const forms = [
+      "(describe 'moor)",
+      '(progn (defun moor () 2) (moor))',
+      "(let ((list (list 'moor))) (setf (first list) 'moor))",
+      '(unless nil (defclass moor () ()))',
+    ].map((form, n) => numbered(form, 'moor', n));
+    expect(await evaluated(forms)).toContain(
+      'Removed, because the file no longer has it: functions P::MOOR0, P::MOOR1, P::MOOR2, P::MOOR3.',
+    );
   });
 });
 
@@ -373,36 +383,3 @@ test('packages that use each other are removed together', async () => {
     'Loaded e.lisp\n\nRemoved, because the file no longer has it: packages GATE, LOCK.',
   );
 });
-
-test(
-  'at random, what is needed stays and is named, and all else goes',
-  async () => {
-    const need = (scene: Scene) =>
-      fc.subarray(
-        scene.needs.map(([form]) => form),
-        { maxLength: Math.min(2, scene.needs.length) },
-      );
-    const choices = fc.tuple(...SCENES.map((scene) => fc.record({ lost: fc.boolean(), needs: need(scene) })));
-    await fc.assert(
-      fc.asyncProperty(choices, async (chosen) => {
-        await session.call('restart_image', { rebuild: 'none' });
-        put('p.lisp', '(defpackage "P" (:use "CL"))');
-        await load('p.lisp');
-        await loaded('e.lisp', ...SCENES.map(({ made }) => made));
-        const other = await loaded('other.lisp', ...chosen.flatMap(({ needs }) => needs));
-        expect(other).toMatch(/^Loaded other\.lisp/);
-        const kept = SCENES.filter((_, n) => !chosen[n]?.lost);
-        put('e.lisp', ...kept.map(({ made }) => made));
-        const answer = await forget('e.lisp');
-        for (const [n, { item, there }] of SCENES.entries()) {
-          const { lost = false, needs = [] } = chosen[n] ?? {};
-          const said = `${JSON.stringify(chosen)}\n${answer}`;
-          expect(await isThere(there), said).toBe(lost && needs.length === 0 ? 'NIL' : 'T');
-          expect(answer.includes(`Not removed: ${item}, because of `), said).toBe(lost && needs.length > 0);
-        }
-      }),
-      { numRuns: LONG ? 200 : 1, endOnFailure: true },
-    );
-  },
-  PATIENCE_MS,
-);

@@ -63,14 +63,6 @@ describe('users of a macro or an inline function that changed', () => {
     );
   });
 
-  test('and those of an inline function', async () => {
-    await loaded('i.lisp', '(declaim (inline i))', '(defun i () 1)');
-    await loaded('users.lisp', '(defun use () (i))');
-    expect(await loaded('i.lisp', '(declaim (inline i))', '(defun i () 2)')).toBe(
-      'Loaded i.lisp\n\nCompiled with the inline function P::I as it was before: P::USE. Load it again.',
-    );
-  });
-
   test('and those that are no functions of a name: macros, types, setf expanders and compiler macros', async () => {
     const helper = (value: number) => [
       `(defmacro m () ${value})`,
@@ -165,14 +157,5 @@ describe('users of a structure', () => {
       /\n\nPerhaps made with the structure P::POINT as it was before: 1 instance\. Its functions look there for slots at the new places, so give wrong values or spoil memory\. Make it again\.$/,
     );
     expect(await session.eval('(p::point-x p::*point*)')).toBe('2');
-  });
-
-  test('with other slots, its instances are told when a restart takes them', async () => {
-    await loaded('s.lisp', ...point('x y'));
-    await session.eval('(defparameter p::*point* (p::make-point))');
-    put('s.lisp', ...point('w x y'));
-    expect(await load('s.lisp', { restarts: ['CONTINUE'] })).toContain(
-      'Made with the structure P::POINT as it was before: 1 instance, which its functions do not take. Make it again.',
-    );
   });
 });
