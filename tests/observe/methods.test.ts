@@ -1,145 +1,16 @@
 // observe: the methods that a call of a generic function enters are recorded, in the order in which they run.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { NO_SYSTEMS } from '../harness.ts';
-import { LONG } from '../long.ts';
-import { randomFrom } from '../random.ts';
-import { SEED } from '../seed.ts';
 import { until } from '../server/processes.ts';
-import { sharedFolder, sharedSession } from '../shared.ts';
+import { sharedProgram } from '../shared.ts';
 
-const PROGRAM = `(defpackage :entered (:use :cl))
+const session = sharedProgram(
+  'entered',
+  `(defpackage :entered (:use :cl))
 (in-package :entered)
-(defvar *log* (make-hash-table))
-(defvar *token* 0)
-(defvar *fuel* 0)
 (defclass thing () ((part :initform 1 :accessor part)))
-(defclass round-thing (thing) ())
-(defclass circle (round-thing) ())
-(defmethod print-object ((thing thing) stream) (write-string "thing" stream))
-(defun note (token text) (push text (gethash token *log*)))
-(defun fueled () (plusp (decf *fuel*)))
-(define-method-combination in-turn (&optional (order :most-specific-first))
-  ((around (:around)) (twice (:twice)) (primary () :order order :required t))
-  (let ((form \`(prog1 (progn ,@(mapcar (lambda (m) \`(call-method ,m)) twice) (call-method ,(first primary) ,(rest primary)))
-                 ,@(mapcar (lambda (m) \`(call-method ,m)) (reverse twice)))))
-    (if around \`(call-method ,(first around) (,@(rest around) (make-method ,form))) form)))
-`;
-
-/** What a parameter can be specialized on, as it is written in a method and as an answer prints it. */
-const SPECIALIZERS = [
-  ['t', ''],
-  ['t', ''],
-  ['t', ''],
-  ['thing', 'THING'],
-  ['thing', 'THING'],
-  ['round-thing', 'ROUND-THING'],
-  ['circle', 'CIRCLE'],
-  ['number', 'COMMON-LISP::NUMBER'],
-  ['integer', 'COMMON-LISP::INTEGER'],
-  ['(eql 3)', '(EQL 3)'],
-  ['symbol', 'COMMON-LISP::SYMBOL'],
-] as const;
-const ARGUMENTS = [
-  ...Array(4).fill("(make-instance 'circle)"),
-  "(make-instance 'thing)",
-  '3',
-  '3',
-  '4',
-  '2.5',
-  "'a",
-] as const;
-const COMBINATIONS = [
-  { option: '', qualifiers: ['', '', ':around', ':before', ':after'] },
-  { option: '(:method-combination list)', qualifiers: ['list', 'list', ':around'] },
-  { option: '(:method-combination progn :most-specific-last)', qualifiers: ['progn', 'progn', ':around'] },
-  { option: '(:method-combination in-turn)', qualifiers: ['', '', ':twice', ':around'] },
-  { option: '(:method-combination in-turn :most-specific-last)', qualifiers: ['', ':twice', ':around'] },
-];
-const LAMBDA_LISTS = [
-  '(x y token)',
-  '(x y token &optional z)',
-  '(x y token &key z)',
-  '(x y token &rest z)',
-] as const;
-const FUNCTIONS = 8;
-
-/** Returns definitions of generic functions at random, each of whose methods notes its text for the token of its call, and
- *  forms that call them. */
-function randomProgram(seed: number): { definitions: string; forms: string[] } {
-  const below = randomFrom(seed);
-  const among = <T>(list: readonly T[]): T => list[below(list.length)] as T;
-  const call = (number = below(FUNCTIONS)) =>
-    `(gf-${number} ${among(ARGUMENTS)} ${among(ARGUMENTS)} (incf *token*))`;
-  const definitions = Array.from({ length: FUNCTIONS }, (_, number) => {
-    const lambdaList = among(LAMBDA_LISTS);
-    const combination = among(COMBINATIONS);
-    const seen = new Set<string>();
-    const methods: string[] = [];
-    const more = lambdaList.slice('(x y token'.length, -1);
-    const method = (
-      qualifier: string,
-      x: (typeof SPECIALIZERS)[number],
-      y: (typeof SPECIALIZERS)[number],
-    ) => {
-      const parameter = (name: string, [, text]: (typeof SPECIALIZERS)[number]) =>
-        text === '' ? name : `(${name} ${text})`;
-      const said = `${qualifier === '' ? '' : `${qualifier.toUpperCase()} `}(${parameter('X', x)} ${parameter('Y', y)} TOKEN${more.toUpperCase()})`;
-      if (seen.has(said)) return;
-      seen.add(said);
-      const nextAllowed = qualifier === '' || qualifier === ':around';
-      const bodies = [
-        '1',
-        '(list x y)',
-        "(when (typep x 'thing) (slot-value x 'part))",
-        `(when (fueled) ${call()})`,
-        `(when (fueled) (ignore-errors ${call(number)}))`,
-        ...(nextAllowed
-          ? [
-              '(when (next-method-p) (call-next-method))',
-              '(list (when (next-method-p) (call-next-method)) (when (next-method-p) (call-next-method)))',
-              '(when (next-method-p) (call-next-method x y token))',
-              `(progn (when (fueled) ${call(number)}) (when (next-method-p) (call-next-method)))`,
-              "(progn (when (typep x 'thing) (incf (slot-value x 'part))) (when (next-method-p) (call-next-method)))",
-            ]
-          : []),
-        among(['(error "odd")', '(throw :out 1)']),
-      ];
-      const declared = more === '' ? '' : ' (declare (ignorable z))';
-      const definition = `(defmethod gf-${number} ${qualifier} ((x ${x[0]}) (y ${y[0]}) token${more})${declared} (note token "${said.replaceAll('"', '\\"')}") BODY)`;
-      methods.push(definition.replace('BODY', among(bodies)));
-      // The same method, defined anew while it is recorded.
-      if (below(6) === 0)
-        methods.push(
-          definition.replace(
-            'BODY',
-            `(when (fueled) (handler-bind ((warning #'muffle-warning)) (eval '${definition.replace('BODY', '2')})))`,
-          ),
-        );
-    };
-    for (let left = 6 + below(9); left > 0; left--)
-      method(among(combination.qualifiers), among(SPECIALIZERS), among(SPECIALIZERS));
-    method(combination.qualifiers[0] ?? '', SPECIALIZERS[0], SPECIALIZERS[0]);
-    return `(defgeneric gf-${number} ${lambdaList} ${combination.option})\n${methods.join('\n')}`;
-  });
-  const forms = Array.from(
-    { length: 12 },
-    () => `(progn (clrhash *log*) (setf *token* 0 *fuel* 8)
-      (dotimes (i 2) (catch :out (handler-case ${call()} (error () nil))))
-      (maphash (lambda (token texts) (format t "~D: ~{~A~^ ~}~%" token (reverse texts))) *log*))`,
-  );
-  return { definitions: definitions.join('\n'), forms };
-}
-
-const folder = sharedFolder();
-beforeAll(() => {
-  folder.put('entered.lisp', PROGRAM);
-});
-const session = sharedSession({ args: ['--root', folder.path, ...NO_SYSTEMS] });
-beforeAll(async () => {
-  await session.call('load_file', { path: 'entered.lisp' });
-  await session.eval('(in-package :entered)');
-});
+`,
+);
 
 async function observe(args: Record<string, unknown>): Promise<string> {
   const { text } = await session.call('observe', { limit: 100, ...args });
@@ -158,30 +29,6 @@ const methodsIn = (text: string) =>
     .split('\n')
     .filter((line) => /^ +\(/.test(line))
     .map((line) => line.replace(/^.*?(?:methods |$)|, in live-lisp .*$/g, ''));
-
-test('each method notes its entries as they are recorded, in random programs', async () => {
-  let compared = 0;
-  for (let number = 0; number < (LONG ? 60 : 2); number++) {
-    const { definitions, forms } = randomProgram(SEED + number);
-    folder.put('random.lisp', `(in-package :entered)\n${definitions}\n`);
-    await session.eval(`(dotimes (i ${FUNCTIONS}) (fmakunbound (intern (format nil "GF-~D" i) :entered)))`);
-    expect(await session.text('load_file', { path: 'random.lisp' })).toMatch(/^Loaded random\.lisp/);
-    const functions = Array.from({ length: FUNCTIONS }, (_, i) => `gf-${i}`);
-    for (const form of forms) {
-      const text = await observe({ form, functions });
-      const noted = new Map(
-        [...text.matchAll(/^(\d+): (.*)$/gm)].map(([, token, said]) => [token, said] as const),
-      );
-      const rows = [...text.matchAll(/^ +\(GF-\d+ .* (\d+)\) (?:=>|left|has|ended).*?(?:methods (.*))?$/gm)];
-      expect(rows.length, text).toBeGreaterThan(0);
-      for (const [, token, methods] of rows)
-        expect({ number, form, token, methods }).toEqual({ number, form, token, methods: noted.get(token) });
-      compared += rows.length;
-    }
-  }
-  expect(compared).toBeGreaterThan(40);
-  expect(await left()).toBe('(NIL)');
-});
 
 describe('the methods of a call', () => {
   beforeAll(async () => {

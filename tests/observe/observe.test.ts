@@ -23,7 +23,6 @@ const PROGRAM = `(defpackage :app (:use :cl))
 (defgeneric stow (x) (:method (x) (list x)) (:method ((x number)) (call-next-method)) (:method ((x integer)) (call-next-method))
   (:method :after (x)) (:method :after ((x integer))) (:method :before (x)) (:method :before ((x integer)))
   (:method :around ((x number)) (call-next-method)))
-(defgeneric alone (x) (:method (x) (list x)) (:method ((x integer)) x))
 (define-method-combination turned :operator list)
 (defgeneric turned (x) (:method-combination turned :most-specific-last) (:method turned (x) :t) (:method turned ((x integer)) x))
 (defgeneric area (shape) (:method ((shape integer)) (* shape shape)) (:method ((shape string)) (length shape)))
@@ -79,18 +78,14 @@ describe('calls', () => {
       'left after COMMON-LISP::SIMPLE-ERROR: bad',
       ':HANDLED',
     ],
-    ['(area "abc")', 'area', '(AREA "abc") => 3  N, methods ((SHAPE COMMON-LISP::STRING))', '3'],
     [
       '(stow 1)',
       'stow',
       'methods :AROUND ((X COMMON-LISP::NUMBER)) :BEFORE ((X COMMON-LISP::INTEGER)) :BEFORE (X) ((X COMMON-LISP::INTEGER)) ((X COMMON-LISP::NUMBER)) (X) :AFTER (X) :AFTER ((X COMMON-LISP::INTEGER))',
       '(1)',
     ],
-    ['(alone 1)', 'alone', 'methods ((X COMMON-LISP::INTEGER))\n', '1'],
     ['(turned 1)', 'turned', 'methods TURNED (X) TURNED ((X COMMON-LISP::INTEGER))\n', '(:T 1)'],
-    ['(stow "1")', 'stow', 'methods :BEFORE (X) (X) :AFTER (X)', '("1")'],
     ["(mapcar 'small '(1))", 'small', '(SMALL 1) => 2', '(2)'],
-    ["(let ((f #'area)) (funcall f 3))", 'area', '(AREA 3) => 9', '9'],
   ])('%s', async (form, name, call, value) => {
     const text = await observe({ form, functions: [name] });
     expect(text).toContain(call);
@@ -113,29 +108,16 @@ describe('calls', () => {
     );
   });
 
-  test.each(['(defmethod hush ((x quiet)))', '(defgeneric hush (x))', 'app::hush'])(
-    'of what %s names, with its methods by the variables that their specializers are values of',
-    async (name) => {
-      expect(await observe({ form: '(hush *quiet*)', functions: [name] })).toContain(
-        '=> :HUSHED  N, methods ((X (EQL *QUIET*))) ((X QUIET))',
-      );
-    },
-  );
-
-  test.each([
-    [
-      '(defmethod area ((shape symbol)))',
-      'AREA has no method (defmethod area ((shape symbol))). Its methods: (COMMON-LISP::INTEGER), (COMMON-LISP::STRING). Nothing was done.',
-    ],
-    [
-      '(defmethod app::area :after (string))',
-      'AREA has no method (defmethod app::area :after (string)). Its methods: (COMMON-LISP::INTEGER), (COMMON-LISP::STRING). Nothing was done.',
-    ],
-  ])('of a method that does not exist are refused: %s', async (name, text) => {
-    expect(await observe({ form: '(area 2)', functions: [name] })).toBe(text);
+  test('of what a method names, with its methods by the variables that their specializers are values of', async () => {
+    expect(await observe({ form: '(hush *quiet*)', functions: ['(defmethod hush ((x quiet)))'] })).toContain(
+      '=> :HUSHED  N, methods ((X (EQL *QUIET*))) ((X QUIET))',
+    );
   });
 
-  test('of a form that names nothing are refused', async () => {
+  test('of a method that does not exist are refused, and of a form that names nothing', async () => {
+    expect(await observe({ form: '(area 2)', functions: ['(defmethod app::area :after (string))'] })).toBe(
+      'AREA has no method (defmethod app::area :after (string)). Its methods: (COMMON-LISP::INTEGER), (COMMON-LISP::STRING). Nothing was done.',
+    );
     expect(await observe({ form: '1', functions: ['(defmethod)'] })).toBe(
       '(defmethod) names no definition. Give a symbol, (setf area), or (defmethod area (circle)).',
     );
@@ -189,11 +171,7 @@ describe('the program behaves the same', () => {
   test.each([
     // A loop of tail calls must not fill the stack, however long; the same without us keeps no frame.
     ['(even 300000)', ['even', 'odd'], ':EVEN'],
-    ['(deep 499)', ['deep'], '499'],
     ['(deep 5000)', ['deep'], '5000'],
-    ["(apply-to #'1+ 1)", ['apply-to'], '2'],
-    ["(princ-to-string (make-instance 'quiet))", ['cl:print-object', 'cl:make-instance'], '"quiet"'],
-    ['(on-stack)', ['taken'], '2'],
   ])('%s', async (form, functions, value) => {
     expect(await observe({ form, functions, limit: 1 })).toContain(`Value: ${value}`);
     expect(await left(...functions)).toBe('NIL');
@@ -205,16 +183,13 @@ describe('the program behaves the same', () => {
     );
   });
 
-  test.each(['cl:car', 'cl:gethash', 'sb-impl::gethash3', 'sb-kernel::post-gc'])(
-    '%s is refused',
-    async (name) => {
-      const { text, isError } = await session.call('observe', { form: '1', functions: [name] });
-      expect(isError).toBe(true);
-      expect(text).toMatch(
-        /^\S+ came with SBCL, whose own code would have to change for that\. Observe functions of the program/,
-      );
-    },
-  );
+  test.each(['cl:car', 'sb-kernel::post-gc'])('%s is refused', async (name) => {
+    const { text, isError } = await session.call('observe', { form: '1', functions: [name] });
+    expect(isError).toBe(true);
+    expect(text).toMatch(
+      /^\S+ came with SBCL, whose own code would have to change for that\. Observe functions of the program/,
+    );
+  });
 
   test('a printer that fails is not called', async () => {
     const form = "(progn (look (make-instance 'noisy)) 1)";
@@ -243,15 +218,12 @@ describe('whatever happens meanwhile', () => {
 
   test.each([
     ['priced', "#'priced", "(fdefinition 'priced)"],
-    ['priced', "#'priced", "(symbol-function 'priced)"],
-    ['priced', "(fdefinition 'priced)", "(fdefinition 'priced)"],
     ['priced', "(symbol-function 'priced)", "(symbol-function 'priced)"],
-    ['(setf priced)', "#'(setf priced)", "(fdefinition '(setf priced))"],
     ['weighed', "#'weighed", "(fdefinition 'weighed)"],
   ])(
     'another function in place of %s, which calls it as %s, until %s is set back',
     async (name, got, place) => {
-      await session.eval(`(defun priced (x) (* 2 x)) (defun (setf priced) (x) (* 2 x))
+      await session.eval(`(defun priced (x) (* 2 x))
       (defgeneric weighed (x) (:method (x) (* 2 x)))`);
       const now = `(sb-kernel:%coerce-name-to-fun '${name})`;
       await session.eval(`(defvar *plain* nil) (setf *plain* ${now})`);
@@ -336,15 +308,11 @@ describe('whatever happens meanwhile', () => {
 });
 
 test.each([
-  ['a table', '(let ((table (make-hash-table))) (setf (gethash 1 table) 0 (gethash 2 table) n) table)'],
   ['a key', '(let ((table (make-hash-table :test (quote equal)))) (setf (gethash (list n) table) 0) table)'],
   ['a matrix', "(make-array '(2 2) :initial-contents (list (list 1 2) (list 3 n)))"],
-  ['a structure', '(make-boxed :part n)'],
   ['an instance', "(make-instance 'noted :part n)"],
 ])('the values of two forms differ in what is within %s', async (_what, made) => {
-  await session.eval(
-    `(defstruct boxed part) (defclass noted () ((part :initarg :part))) (defun made (n) ${made})`,
-  );
+  await session.eval(`(defclass noted () ((part :initarg :part))) (defun made (n) ${made})`);
   const against = { form: '(made 1)', seconds: 0.1 };
   expect(await observe({ ...against, against: '(made 2)' })).toContain('Their values differ: ');
   expect(await observe({ ...against, against: '(made 1)' })).not.toContain('differ: ');
@@ -442,7 +410,6 @@ describe('profiles', () => {
     expect(await observe({ form, mode: 'cpu', seconds: 1 })).toMatch(
       /each\. The first run, which is not among them, took N\. \d+ samples/,
     );
-    expect(await observe({ form, mode: 'cpu', seconds: 1 })).toMatch(/each\. \d+ samples/);
   });
 
   test('of a form that prints: the output is that of one run', async () => {
@@ -468,10 +435,6 @@ describe('profiles', () => {
     );
   });
 
-  test('of a form that signals', async () => {
-    expect(await observe({ form: '(fail "no")', mode: 'cpu' })).toMatch(/^Error: no\n/);
-  });
-
   test('one at a time', async () => {
     await session.eval('(defvar *profiled* nil) (defvar *refused* nil)');
     const form = '(progn (setf *profiled* t) (loop until *refused* do (sleep 0.01)))';
@@ -483,12 +446,6 @@ describe('profiles', () => {
     await session.eval('(setf *refused* t)');
     expect(await first).toContain('samples of time');
   });
-});
-
-test('a package that is not there is loaded first', async () => {
-  expect(await session.text('observe', { form: '(not-there-yet:run)' })).toBe(
-    'Error: form 1 cannot be read: Package NOT-THERE-YET does not exist.\nIt begins at line 1, column 1; reading stopped at line 1, column 19. Nothing was evaluated. When a system defines it, call load_system first.',
-  );
 });
 
 test('which of two slow forms takes less, after few rounds', async () => {
@@ -523,5 +480,11 @@ test('the first run of a form that fills a table is told apart from the runs tha
   );
   expect(await observe({ form: '(filled-by 1)', against: '(filled-by 2)', seconds: 0.1 })).not.toContain(
     'first run',
+  );
+});
+
+test('a package that is not there is loaded first', async () => {
+  expect(await session.text('observe', { form: '(not-there-yet:run)' })).toBe(
+    'Error: form 1 cannot be read: Package NOT-THERE-YET does not exist.\nIt begins at line 1, column 1; reading stopped at line 1, column 19. Nothing was evaluated. When a system defines it, call load_system first.',
   );
 });
