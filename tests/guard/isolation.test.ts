@@ -27,13 +27,10 @@ describe('the bounds of answers', () => {
 });
 
 describe('settings that would lock every later call out', () => {
-  test.each(['(sb-ext:disable-debugger)', '(setf sb-ext:*invoke-debugger-hook* nil)'])(
-    'nor do those of the debugger: %s',
-    async (form) => {
-      await session.eval(form);
-      expect(await session.eval('(error "still told")')).toMatch(/^Error: still told\n/);
-    },
-  );
+  test('a debugger that is switched off', async () => {
+    await session.eval('(sb-ext:disable-debugger)');
+    expect(await session.eval('(error "still told")')).toMatch(/^Error: still told\n/);
+  });
 
   test('a deleted CL-USER', async () => {
     await withSession({}, async (other) => {
@@ -126,28 +123,4 @@ test('ending all threads with the first call of an image costs nothing either', 
       await other.call('restart_image', {});
     }
   });
-});
-
-test.each(["#'cl:car", "'cl:car", ' cl:car ', 'COMMON-LISP::CAR'])(
-  'describe_symbol takes %j',
-  async (symbol) => {
-    expect(await session.text('describe_symbol', { symbol })).toMatch(/^COMMON-LISP::CAR \[FUNCTION\]\n/);
-  },
-);
-
-test.each([':cl', '#:cl', ' cl '])('the package %j is CL', async (name) => {
-  expect(await session.text('apropos_search', { pattern: 'mapcar', package: name })).toContain(
-    'Found 1 symbol',
-  );
-});
-
-test('an offset beyond any list is answered at once', async () => {
-  const text = await session.text('apropos_search', {
-    pattern: 'car',
-    package: 'CL',
-    offset: 99_999_999_999,
-  });
-  expect(text).toMatch(
-    /^Found (\d+) symbols matching 'car':\n\nNote: there are \1 symbols, and none from offset 99999999999 on\.$/,
-  );
 });

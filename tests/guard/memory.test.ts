@@ -15,8 +15,6 @@ const FULL =
 const HEAP_MB = LONG ? 512 : 256;
 /** How often a test fills it. */
 const ROUNDS = LONG ? 3 : 1;
-/** How many lists of 16 MB make more garbage than the heap has room for. */
-const GARBAGE = LONG ? 50 : 20;
 
 const DEFINITIONS = `(defvar *before* :kept)
   (defconstant +mb+ (* 1024 1024))
@@ -47,19 +45,14 @@ describe('an image with little in it', () => {
 
   const ended = [
     '(grow)',
-    '(let ((all nil)) (loop (push (make-array 1000) all)))',
     '(let ((all nil)) (loop (push (make-array 1000000) all)))',
-    '(let ((all nil)) (loop (push (make-string 100) all)))',
     '(let ((all (make-hash-table))) (loop for i from 0 do (setf (gethash i all) (list i))))',
-    // These leave much of a page empty, which no count of octets tells.
-    '(let ((all nil)) (loop (push (make-array 4096) all)))',
+    // It leaves much of a page empty, which no count of octets tells.
     '(let ((all nil)) (loop (push (make-array 17000) all)))',
-    "(let ((all nil)) (loop (push (make-array 65536 :element-type '(unsigned-byte 8)) all)))",
     '(loop (push (list 1 2) *app*))',
-    "(sb-thread:join-thread (sb-thread:make-thread #'grow))",
     "(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:join-thread (sb-thread:make-thread #'grow)))))",
   ];
-  test.each(everyNth(6, ended))('%s is ended', async (form) => {
+  test.each(everyNth(4, ended))('%s is ended', async (form) => {
     const { text, isError } = await session.call('eval_form', { form, timeout: 60 });
     expect(isError).toBe(true);
     // A large vector may find no room before the next collection.
@@ -89,14 +82,6 @@ describe('an image with little in it', () => {
     const quiet = session.eval('(progn (loop repeat 40 do (make-list 1000) (sleep 0.05)) :done)');
     expect(await session.eval('(grow)')).toMatch(FULL);
     expect(await quiet).toBe(':DONE');
-  });
-
-  test('garbage is no growth, however much', async () => {
-    await session.eval('(defvar *garbage*)');
-    expect(await session.eval(`(loop repeat ${GARBAGE} do (setf *garbage* (make-list 1000000)))`)).toBe(
-      'NIL',
-    );
-    await session.eval('(makunbound (quote *garbage*))');
   });
 });
 
@@ -162,12 +147,6 @@ describe('an application that fills 60 % of the heap', () => {
     for (const part of [0.2, 0.35, 0.5, 0.6]) expect(await session.eval(`(fill-to ${part})`)).toBe('NIL');
   });
 
-  test('leaves room for an ordinary evaluation', async () => {
-    expect(
-      await session.eval('(loop for i below 100000 collect i into all finally (return (length all)))'),
-    ).toBe('100000');
-  });
-
   test('leaves room for a small load', async () => {
     const path = join(folder.path, 'small.lisp');
     writeFileSync(path, '(defun small (x) (* 2 x))\n(defclass small () ((slot :initform 1)))\n');
@@ -181,11 +160,6 @@ describe('an application that fills 60 % of the heap', () => {
 
   test('lives on when all is collected at once, for which there is no room', async () => {
     expect(await session.eval('(progn (gc :full t) (gc :full t) (< 0.5 (part) 0.7))')).toBe('T');
-  });
-
-  test('a job that grows is ended', async () => {
-    for (let round = 0; round < ROUNDS; round++) expect(await session.eval('(grow)')).toMatch(FULL);
-    expect(await session.eval('(< (part) 0.65)')).toBe('T');
   });
 
   test('what is looked up meanwhile does not keep what such a job made', async () => {
