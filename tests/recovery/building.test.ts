@@ -50,52 +50,29 @@ async function reportedOf(code: string): Promise<ImageChange[]> {
 test.each([
   '(defun b1 () 1)',
   '(defmacro b2 (&body body) `(progn ,@body))',
-  '(b2 (defun b3 () 1))',
   '(macrolet ((def (n) `(defun ,n () 1))) (def b4))',
   '(let* ((x 1) (y x)) (declare (ignorable y)) (defun b5 () x))',
-  "(flet ((f () 1)) (setf (symbol-function (quote b6)) #'f))",
   '(if (find-package :b7) nil (make-package :b7))',
-  '(or (find-package :b8) (make-package :b8))',
   "(dolist (n '(b9 b10)) (eval `(defun ,n () 1)))",
-  "(mapc (lambda (n) (eval `(defvar ,n 1))) '(*b11* *b12*))",
   "(mapc #'require '(:sb-posix))",
-  "(eval (list 'defun 'b13 '() 1))",
   '(intern "B14")',
-  '(let ((p (make-package :b15))) (intern "A" p))',
   '(setf *print-case* :downcase)',
-  '(setq *read-default-float-format* (quote double-float))',
   '(push :b16 *features*)',
-  '(require :asdf)',
   '(push #p"/nowhere/" (symbol-value (quote asdf:*central-registry*))) (setf asdf:*central-registry* nil)',
-  '(print (defun b17 () 1))',
   '(handler-case (defun b18 () 1) (error () nil))',
-  '(ignore-errors (defvar *b19* 1))',
-  '(with-open-file (s "/dev/null") (declare (ignore s)) (defun b20 () 1))',
   '(eval-when (:compile-toplevel :load-toplevel :execute) (defun b21 () 1))',
-  '(time (defun b22 () 1))',
   '(loop for n below 1 do (set-syntax-from-char #\\^ #\\;))',
   '(set-syntax-from-char #\\^ #\\^ *readtable* nil)',
   "(compile 'b23 '(lambda () 1))",
-  "(funcall #'compile 'b24 '(lambda () 1))",
   "(apply #'compile 'b25 '((lambda () 1)))",
-  "(mapc #'compile '(b25) '((lambda () 2)))",
   "(funcall 'compile '(setf b26) '(lambda (x y) x))",
   '(defun b27 () 1) (rotatef (symbol-function (quote b27)) (symbol-function (quote b25)))',
-  '(let ((x (lambda () 2))) (shiftf x (fdefinition (quote b27)) (lambda () 1)))',
   "(set '*print-case* :upcase)",
-  "(setf (symbol-value '*print-case*) :downcase)",
-  '(flet ((f () (defun b28 () 1))) (f))',
   '(labels ((f () (g)) (g () (defun b29 () 1))) (f))',
-  "(flet ((f (n) (eval `(defun ,n () 1)))) (mapc #'f '(b30)))",
   '(labels ((f (x) (when x (g nil))) (g (x) (f x) (defun b41 () 1))) (f t) (f nil))',
   `(progn (labels ((f () (list ${'(list 1) '.repeat(1200)}))) #'f) (defun b42 () 1))`,
-  '(labels ((f () (funcall (lambda () (defvar *b31* 1))))) (list (f)))',
   "(mapc #'eval '(1 (defun b32 () 1)))",
-  "(map nil #'eval '((defun b33 () 1)))",
-  "(funcall #'eval '(defun b34 () 1))",
-  "(let ((form '(defun b35 () 1))) (eval form))",
   '(let* ((n (quote b36)) (form `(defun ,n () 1))) (eval form))',
-  "(dolist (form '((defun b37 () 1))) (eval form))",
   "(funcall (compile nil '(lambda () (defun b38 () 1))))",
 ])('builds: %s', async (code) => {
   expect((await reportedOf(code)).filter((each) => each['text'] !== undefined)).not.toEqual([]);
@@ -104,45 +81,27 @@ test.each([
 test.each([
   '1',
   "'(defun n1 () 1)",
-  '(list 1 2)',
   '(funcall (intern "CAR" :cl) nil)',
-  '(let ((f (intern "CAR" :cl))) (funcall f nil))',
   '(case 3 (load 4) (3 5))',
-  '(let ((load 1) (export 2)) (+ load export))',
-  '(flet ((f (x) x)) (f 1))',
   '(progn (print 1) (format nil "~a" 2))',
   '(lambda () (defun n2 () 1))',
-  '(loop for intern in (list 1) collect intern)',
-  '(let ((s 0)) (dotimes (i 3 s) (incf s i)))',
   '(macroexpand-1 (quote (defun n3 () 1)))',
-  '(documentation (quote car) (quote function))',
   '(live-lisp:define-tool "n4" "N." () :handler (lambda (a) a))',
   '(quote #1=(a . #1#))',
   "(compile nil '(lambda () (defun n5 () 1)))",
-  "(funcall (compile nil '(lambda () 1)))",
   '(flet ((f () (defun n6 () 1))) 1)',
-  '(flet ((f () (defun n7 () 1))) (flet ((f () 1)) (f)))',
   '(labels ((f (x) (when x (g nil))) (g (x) (f x))) (f t) (g nil))',
   '(flet ((f () (sb-ext:unlock-package :sb-gray))) 1)',
-  "(mapc #'eval '(1 2))",
   "(let ((form '(defun n8 () 1))) form)",
-  "(let ((form '(defun n9 () 1))) (let ((form 1)) (eval form)))",
-  '(let ((form 1)) (let ((form form)) (eval form)))',
-  "(dolist (form '(1 2)) (eval form))",
   '(let ((x 1) (y 2)) (rotatef x y) (shiftf x y *print-base*))',
-  "(make-instance 'error)",
   '(setf *print-base* 10 *print-length* *print-length*)',
   "(make-instance 'standard-class :name 'n10)",
-  "(make-instance 'standard-generic-function :name 'n11)",
   '(setf (symbol-function (gensym)) (lambda () 1))',
   '(read-from-string "n12")',
   '(let ((*readtable* (copy-readtable nil))) (set-macro-character #\\! (lambda (s c) (list s c))) nil)',
-  '(let ((*print-base* 2)) (princ-to-string 5))',
   '(funcall (compile nil (quote (lambda (x) (ignore-errors (slot-value x (quote n13)))))) 1)',
-  '(with-output-to-string (*standard-output*) (describe (quote car)))',
   '(handler-case (n14) (undefined-function () nil))',
   '(progv (list (quote n15)) (list 1) (symbol-value (quote n15)))',
-  '(progn (sb-ext:gc) (find-class (quote car) nil))',
 ])('builds nothing: %s', async (code) => {
   expect(await reportedOf(code)).toEqual([]);
 });
@@ -157,15 +116,11 @@ function withPackage(name: string): string {
 test.each([
   ["(define-it 'e1 1)", ['E1']],
   ['(eval (read-from-string "(defun e2 () 1)"))', ['E2']],
-  ['(eval (eval (list (quote list) (quote (quote defvar)) (quote (quote *e3*)))))', ['*E3*']],
   ["(compile-it 'e4)", ['E4']],
   ['(add-it)', ['E5']],
   ["(structure-it 'e6)", ['COPY-E6', 'E6', 'E6-A', 'E6-P', 'MAKE-E6', '(SETF E6-A)']],
-  ['(setf (symbol-function (intern "E7")) (lambda () 1))', ['E7']],
   ['(mapcar (lambda (n) (define-it n 1)) (list (quote e8) (quote e9)))', ['E8', 'E9']],
-  ['(let ((e 1)) (declare (special e)) (funcall (lambda () (defparameter *e10* e))))', ['*E10*']],
   ['(when (fboundp (quote define-it)) (fmakunbound (quote e1)))', ['E1']],
-  ['(funcall (lambda () (eval (quote (deftype e11 () t)))))', ['E11']],
   ["(apply #'sb-mop:ensure-class (quote (e12 :direct-superclasses (standard-object))))", ['E12']],
 ])('what a form defines is seen wherever the definition stands: %s', async (code, names) => {
   await reportedOf(`${SETTER}
@@ -183,22 +138,10 @@ test.each([
 });
 
 test.each([
-  "(defun g1 () (define-it 'g2 1))",
-  '(defstruct g3 a)',
-  '(progn (defun g4 () 1) (print 1) (defvar *g5* 1))',
-])('names that the text of a definition shows are not told: %s', async (code) => {
-  const [built] = await reportedOf(code);
-  expect(built).toMatchObject({ text: code });
-  expect(built).not.toHaveProperty('defines');
-});
-
-test.each([
   ['(let ((n *r1*)) (defun r2 () n))', ['*R1*']],
   ['(defparameter *r3* (* 2 *r1*))', ['*R1*']],
-  ['(when *r1* (defun r4 () 1))', ['*R1*']],
   ['(progn (print *r1*) (defun r5 () 1))', undefined],
   ['(defun r6 () *r1*)', undefined],
-  ['(let ((f (lambda () *r1*))) (setf (fdefinition (quote r7)) f))', undefined],
 ])('variables whose values a definition uses at once are named: %s', async (code, names) => {
   await reportedOf('(defvar *r1* 1)');
   const [built] = await reportedOf(code);
@@ -215,19 +158,15 @@ test.each([
     ],
   ],
   ['(eval-when (:execute) (print 1) (defun w4 () 1))', [[2]]],
-  ['(locally (declare (optimize speed)) (print 1) (defun w5 () 1))', [[2]]],
 ])('parts that build nothing are left out: %s', async (code, without) => {
   expect(await reportedOf(code)).toMatchObject([{ text: code, without }]);
 });
 
 test.each([
   ['(defvar *s1* 1) (setf *s1* 2)', ['COMMON-LISP-USER::*S1*']],
-  ['(defvar *s2* (make-hash-table)) (setf (gethash 1 *s2*) 2)', ['COMMON-LISP-USER::*S2*']],
   ['(defvar *s3* nil) (when t (let ((x 1)) (push x *s3*)))', ['COMMON-LISP-USER::*S3*']],
   ['(defvar *s4* 1) (progn (incf *s4*) (setq *s1* 3))', ['COMMON-LISP-USER::*S4*', 'COMMON-LISP-USER::*S1*']],
   ["(defvar *s5* 1) (set '*s5* 2)", ['COMMON-LISP-USER::*S5*']],
-  ["(setf (symbol-value '*s5*) 2)", ['COMMON-LISP-USER::*S5*']],
-  ['(let ((x 1)) (rotatef *s5* x))', ['COMMON-LISP-USER::*S5*']],
   ['(let ((x 1)) (shiftf x *s5* *s4*))', ['COMMON-LISP-USER::*S5*']],
   ['(let (x) (multiple-value-setq (x *s5*) (floor 1 1)))', ['COMMON-LISP-USER::*S5*']],
 ])('variables that are set are named: %s', async (code, names) => {
@@ -248,20 +187,8 @@ test('a form is open from the first part that built to its end, however that com
   expect(opened).toEqual([]);
 });
 
-test('parts that are left out can have set variables, others are evaluated again', async () => {
-  const code = '(progn (defun v1 () 1) (setf *s1* 3) (let () (setf *s4* 1) (defun v2 () 1)))';
-  expect(await reportedOf(`(defvar *s1* 1) (defvar *s4* 1) ${code}`)).toContainEqual({
-    text: code,
-    package: 'COMMON-LISP-USER',
-    without: [[2]],
-    defines: ['COMMON-LISP-USER::V2'],
-    set: ['COMMON-LISP-USER::*S1*'],
-  });
-});
-
 test.each([
   ['(progn (setf *s6* 2) (error "No."))', { set: ['COMMON-LISP-USER::*S6*'] }],
-  ['(progn (setf *s6* 2) (abort))', { set: ['COMMON-LISP-USER::*S6*'] }],
   [
     '(progn (defun u1 () 1) (setf *s6* 2) (error "No."))',
     {
@@ -281,7 +208,6 @@ test.each([
   '(sb-ext:without-package-locks (defun d1 () 1))',
   '(sb-ext:unlock-package :sb-gray)',
   '(defun sb-gray::stream-line-column-of-mine () 1)',
-  '(setf (symbol-function (quote sb-gray::mine)) (lambda () 1))',
   '(fmakunbound (quote sb-gray::mine))',
   '(let () (defvar sb-gray::*mine* 1))',
   '(sb-ext:lock-package :sb-gray) (defvar live-lisp.journal::*mine* 1)',

@@ -191,16 +191,6 @@ describe('forms of a file that an edit has loaded', () => {
     return file;
   }
 
-  test('are loaded again by a later server that builds what the one before had', async () => {
-    const first = await open(ALLOWED);
-    const file = await edited(first);
-    await first.close();
-    const session = await open(ALLOWED);
-    const text = await session.text('restart_image', { rebuild: 'previous' });
-    expect(text.replace(/\d+\.\d s/, '0.0 s').endsWith(built(`1 file (${file})`))).toBe(true);
-    expect(await session.eval('(g)')).toBe('2');
-  });
-
   test('are loaded again as they were when the file is gone, which is told once', async () => {
     const session = await restarted();
     const file = await edited(session);
@@ -266,13 +256,10 @@ test('a system that was loaded again after its files had changed has not changed
   expect([after.text, after.reported]).toEqual(['12', reported(built('1 form, 1 system (anew)'))]);
 });
 
-test.each([
-  ['was not found', '("no-such-system")', 'no-such-name'],
-  ['needs one that was not found', '("no-such-system")', 'needing'],
-])('a system that %s was not loaded, and is not told to be lost', async (_, needs, system) => {
-  put('needing/needing.asd', `(asdf:defsystem "needing" :depends-on ${needs})\n`);
+test('a system that needs one that was not found was not loaded, and is not told to be lost', async () => {
+  put('needing/needing.asd', '(asdf:defsystem "needing" :depends-on ("no-such-system"))\n');
   const session = await restarted();
-  expect((await session.call('load_system', { system })).isError).toBe(true);
+  expect((await session.call('load_system', { system: 'needing' })).isError).toBe(true);
   await session.eval('(defun one () 1)');
   await killImage(session);
   const loss = await afterLoss(session, '(one)');

@@ -10,7 +10,6 @@ const start = sessions();
 
 /** Forms that build, in the order in which they are evaluated; a form that shows that; and its value. */
 const KINDS: [kind: string, forms: string[], shows: string, value: string][] = [
-  ['a function', ['(defun doubled (x) (* 2 x))'], '(doubled 4)', '8'],
   ['the last of several definitions', ['(defun f () 1)', '(f)', '(defun f () 2)'], '(f)', '2'],
   [
     'what a called function proclaimed',
@@ -20,32 +19,10 @@ const KINDS: [kind: string, forms: string[], shows: string, value: string][] = [
   ],
   ['a macro and its use', ['(defmacro twice (x) `(list ,x ,x))', '(defun g () (twice 3))'], '(g)', '(3 3)'],
   [
-    'what a macro of the user defines',
-    ['(defmacro def (n v) `(defun ,n () ,v))', '(def seven 7)'],
-    '(seven)',
-    '7',
-  ],
-  [
-    'a setf function',
-    ['(defvar *c* (list 1))', '(defun (setf top) (v) (setf (car *c*) v))'],
-    '(setf (top) 9)',
-    '9',
-  ],
-  [
     'a setf expander',
     ['(defsetf first-of (l) (v) `(setf (car ,l) ,v))'],
     '(let ((l (list 1))) (setf (first-of l) 2) l)',
     '(2)',
-  ],
-  [
-    'a class with methods',
-    [
-      '(defclass animal () ((name :initarg :name :reader name-of)))',
-      '(defgeneric speak (a))',
-      '(defmethod speak ((a animal)) (name-of a))',
-    ],
-    '(speak (make-instance (quote animal) :name "Rex"))',
-    '"Rex"',
   ],
   [
     'a class redefined',
@@ -54,21 +31,7 @@ const KINDS: [kind: string, forms: string[], shows: string, value: string][] = [
     '2',
   ],
   ['a structure', ['(defstruct point (x 1) y)'], '(point-x (make-point))', '1'],
-  [
-    'a condition',
-    ['(define-condition oops (error) () (:report "Oops."))'],
-    '(princ-to-string (make-condition (quote oops)))',
-    '"Oops."',
-  ],
-  ['a type', ['(deftype small () (quote (integer 0 9)))'], '(typep 7 (quote small))', 'T'],
   ['a constant', ['(defconstant +k+ 12)'], '+k+', '12'],
-  ['a symbol macro', ['(define-symbol-macro now-and-then 5)'], 'now-and-then', '5'],
-  [
-    'a compiler macro',
-    ['(defun cm (x) x)', '(define-compiler-macro cm (x) (declare (ignore x)) 42)'],
-    '(not (null (compiler-macro-function (quote cm))))',
-    'T',
-  ],
   ['a closure', ['(let ((count 10)) (defun tick () (incf count)))', '(tick)'], '(tick)', '11'],
   ['a function set', ["(setf (fdefinition 'set-one) (lambda () 3))"], '(set-one)', '3'],
   [
@@ -77,7 +40,6 @@ const KINDS: [kind: string, forms: string[], shows: string, value: string][] = [
     "(documentation 'car-of 'function)",
     '"Yes."',
   ],
-  ['a definition undone', ['(defun gone () 1)', "(fmakunbound 'gone)"], "(fboundp 'gone)", 'NIL'],
   [
     'a method removed',
     [
@@ -118,7 +80,6 @@ const KINDS: [kind: string, forms: string[], shows: string, value: string][] = [
     '(list (nth-value 1 (find-symbol "X" :p3)) (nth-value 1 (find-symbol "CAR" :p3)) (package-name :three))',
     '(:EXTERNAL :INHERITED "P3")',
   ],
-  ['a package deleted', ['(make-package :p4)', '(delete-package :p4)'], '(find-package :p4)', 'NIL'],
   [
     'a symbol uninterned',
     ['(defun odd-one () 1)', "(unintern 'odd-one)"],
@@ -176,12 +137,6 @@ const KINDS: [kind: string, forms: string[], shows: string, value: string][] = [
     ['(pushnew :mine *features*)', '#+mine (defun with-mine () 1) #-mine (defun without-mine () 1)'],
     "(fboundp 'with-mine)",
     '#<FUNCTION WITH-MINE>',
-  ],
-  [
-    'definitions within others',
-    ['(when (find-package :cl) (dolist (n (quote (da db))) (eval `(defun ,n () :made))))'],
-    '(list (da) (db))',
-    '(:MADE :MADE)',
   ],
 ];
 

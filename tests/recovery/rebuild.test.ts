@@ -206,18 +206,6 @@ test('an image that is lost before anybody uses it is not built again and again'
   expect([text, notice]).toEqual(['NIL', expect.stringContaining(built('1 form'))]);
 });
 
-test('an image that was frozen and replaced is built again', async () => {
-  const session = await start({ args: ['--heap', '256MB'] });
-  await session.eval('(defun f () 1)');
-  // The limit must come when the call is in its loop, also where many others want the CPU.
-  await session.eval('(sb-sys:without-interrupts (loop))', { timeout: 3 });
-  const frozen = await afterLoss(session, '(f)');
-  expect(frozen.text).toBe('1');
-  expect(frozen.reported).toContain(
-    'a call could not be interrupted, so the image had to be replaced. Built again',
-  );
-});
-
 test('thousands of forms take seconds, in their order', async () => {
   const session = await start();
   const forms = Array.from(

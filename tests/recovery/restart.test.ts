@@ -98,9 +98,9 @@ test('restarts at once and in a row are each answered with what came of them', a
   await session.eval('(defun f () 1)');
   const atOnce = await Promise.all([1, 2, 3].map(() => session.text('restart_image')));
   const inRow: string[] = [];
-  for (const _ of [1, 2, 3, 4, 5]) inRow.push(await session.text('restart_image'));
+  for (const _ of [1, 2]) inRow.push(await session.text('restart_image'));
   const short = [...atOnce, ...inRow].map((text) => text.replace(/\d+\.\d s/, '0.0 s'));
-  expect(short).toEqual(Array.from({ length: 8 }, () => `${RESTARTED} ${built('1 form')}`));
+  expect(short).toEqual(Array.from({ length: 5 }, () => `${RESTARTED} ${built('1 form')}`));
   expect(await session.eval('(f)')).toBe('1');
 });
 
