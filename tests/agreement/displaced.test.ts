@@ -11,15 +11,7 @@ const TAKEN = 'Taken out of the image, because the generic function takes other 
 const DEFINE = '. Define each with the new arguments.';
 
 describe('what a file says alone', () => {
-  test.each([
-    [
-      'another required argument',
-      '(x y)',
-      '((x integer) y)',
-      '((x string) y)',
-      '(list (p::f 1 2) (p::f "a" 2))',
-    ],
-  ])('is taken, with %s', async (_, list, one, other, call) => {
+  test('is taken, with another required argument', async () => {
     await loaded(
       'e.lisp',
       '(defgeneric f (x))',
@@ -29,12 +21,12 @@ describe('what a file says alone', () => {
     expect(
       await loaded(
         'e.lisp',
-        `(defgeneric f ${list})`,
-        `(defmethod f ${one} (list x y))`,
-        `(defmethod f ${other} (list x y))`,
+        '(defgeneric f (x y))',
+        '(defmethod f ((x integer) y) (list x y))',
+        '(defmethod f ((x string) y) (list x y))',
       ),
     ).toBe('Loaded e.lisp');
-    expect(await session.call('eval_form', { form: call })).toMatchObject({ isError: false });
+    expect(await session.eval('(list (p::f 1 2) (p::f "a" 2))')).toBe('((1 2) ("a" 2))');
     expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
   });
 
@@ -55,11 +47,11 @@ describe('what a file says alone', () => {
     expect(await session.eval('(p::g 5)')).toBe('5');
   });
 
-  test.each(['(defun f (x) x)', '(defmacro f (x) x)'])('is taken where %s was', async (before) => {
-    await loaded('e.lisp', before);
+  test('is taken where a function or a macro was', async () => {
+    await loaded('e.lisp', '(defun f (x) x)');
     await loaded('e.lisp', '(defgeneric f (x))', '(defmethod f ((x integer)) (1+ x))');
     expect(await session.eval('(p::f 1)')).toBe('2');
-    await loaded('e.lisp', before.replaceAll('f (x)', 'h (x)'));
+    await loaded('e.lisp', '(defmacro h (x) x)');
     await loaded('e.lisp', '(defmethod h ((x integer)) (1+ x))');
     expect(await session.eval('(p::h 1)')).toBe('2');
   });

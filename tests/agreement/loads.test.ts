@@ -102,20 +102,13 @@ describe('what the file has no more', () => {
     );
   });
 
-  const once = (doc: string) =>
-    `(defmacro once (name) ${doc} \`(unless (fboundp ',name) (defun ,name () 1)))`;
   test.each([
     [
       "(unless (find-class 'node nil) (eval '(defclass node () ())))",
       "(unless (find-class 'node nil) (eval '(defclass node () (part))))",
     ],
     ['(defun f () 1)', "(unless (fboundp 'f) (defun f () 1))"],
-    [
-      '(unless (find-package "Q") (defpackage "Q" (:export "A")))',
-      '(unless (find-package "Q") (defpackage "Q" (:export "A" "B")))',
-    ],
     ['(defvar *once* (progn (defun f () 1) 5))', '(defvar *once* (progn (defun f () 1) 6))'],
-    [`${once('')} (once f)`, `${once('"Defines NAME."')} (once f)`],
   ])('is not what %s made, as it is or edited, but is once that is gone', async (form, edited) => {
     const said = [
       await loaded('e.lisp', '(defun helper () 1)', form),
@@ -229,12 +222,6 @@ describe('what the file has no more', () => {
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: export Q::A of Q; package Q.\n${FORGET}`,
     );
     await load('e.lisp', { forget: true });
-  });
-
-  test('is no export of a package that another form, as before, makes only once', async () => {
-    const once = '(unless (find-package "Q") (defpackage "Q" (:use) (:export "A")))';
-    await loaded('e.lisp', '(defpackage "Q" (:use) (:export "A"))', once);
-    expect(await loaded('e.lisp', once)).toBe('Loaded e.lisp');
   });
 
   test('is no export that a call of EXPORT makes', async () => {

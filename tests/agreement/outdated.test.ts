@@ -32,14 +32,6 @@ describe('users of a macro or an inline function that changed', () => {
     expect(await compare('m.lisp')).toBe('The image and m.lisp agree.');
   });
 
-  test('and those of a function that is inline no more', async () => {
-    await loaded('i.lisp', '(declaim (inline i))', '(defun i () 1)');
-    await loaded('users.lisp', '(defun use () (i))');
-    expect(await loaded('i.lisp', '(declaim (notinline i))', '(defun i () 2)')).toBe(
-      'Loaded i.lisp\n\nCompiled with the definition P::I as it was before: P::USE. Load it again.',
-    );
-  });
-
   test('and those of a symbol macro, but not what has its name in a string', async () => {
     await loaded('s.lisp', '(defun old () 1)', '(define-symbol-macro here 5)', '(defun same () here)');
     await loaded(
