@@ -169,7 +169,7 @@ Failed in the running image, pass now: BROKEN`);
     const total = replaced('shop::total', 'sum (price item)', 'when (cdr items) return 7 sum (price item)');
     const [verdict, change] = await sectionsOf([price, twice, total]);
     expect(verdict).toBe('Noticed: 1 of 4 tests passes with this change and fails without it: BROKEN.');
-    expect(change).toMatch(/^With the change of macros\.lisp, prices\.lisp, shop\.lisp, in a fresh image:\n/);
+    expect(change).toMatch(/^With the change of prices\.lisp, macros\.lisp, shop\.lisp, in a fresh image:\n/);
   });
 
   test('tests that do not run with the change', async () => {
