@@ -144,27 +144,6 @@ describe('the built server', () => {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
   }
 
-  test('answers five hundred calls that come at once, and others meanwhile', async () => {
-    const server = await connected();
-    await server.eval('1');
-    const before = rss(server);
-    const calls = Array.from({ length: 500 }, (_, n) => {
-      if (n % 10 === 0) return server.callLine('apropos_search', { pattern: 'mapcar', package: 'CL' });
-      if (n % 10 === 1) return server.callLine('load_file', { path: 'fixtures/transcripts/nothing.lisp' });
-      return server.callLine('eval_form', { form: `(+ ${n} 0)` });
-    });
-    server.write(calls.map(({ line }) => line).join(''));
-    expect((await server.send(server.request('ping'))).result).toEqual({});
-    expect((await server.send(server.request('tools/list'))).result?.['tools']).toBeDefined();
-    await until('all answers', 110_000, () => server.messages.length >= calls.length + 4);
-    for (const [n, { id }] of calls.entries()) {
-      const text = textOf(await server.answer(id));
-      if (n % 10 > 1) expect(text.split('\n')[0]).toBe(String(n));
-      else expect(text).toMatch(n % 10 === 0 ? /^Found 1 symbol/ : /^Loaded /);
-    }
-    expect(rss(server) - before).toBeLessThan(150);
-  });
-
   test('refuses what is more than can wait, and tells so', async () => {
     const server = await connected();
     await server.eval('(defvar *go* nil)');
@@ -172,6 +151,8 @@ describe('the built server', () => {
       server.callLine('eval_form', { form: '(loop until *go* do (sleep 0.01))' }),
     );
     server.write(calls.map(({ line }) => line).join(''));
+    // Others are answered meanwhile.
+    expect((await server.send(server.request('tools/list'))).result?.['tools']).toBeDefined();
     const refused = calls.slice(1008);
     for (const { id } of refused) {
       expect(textOf(await server.answer(id))).toBe(TOO_MANY_WAIT);
