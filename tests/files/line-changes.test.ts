@@ -15,7 +15,7 @@ function applied(old: string, hunks: readonly Hunk[]): string {
     for (const [index, line] of hunk.lines.entries()) {
       if (line.startsWith('\\')) continue;
       const whole = line.slice(1) + (hunk.lines[index + 1]?.startsWith('\\') ? '' : '\n');
-      if (!line.startsWith('+')) expect(lines[at++]).toBe(whole);
+      if (!line.startsWith('+') && lines[at++] !== whole) throw new Error(`${whole} does not stand there.`);
       if (!line.startsWith('-')) made.push(whole);
     }
   }
@@ -70,20 +70,8 @@ describe('the hunks between two texts', () => {
     ]);
   });
 
-  test('tell of a last line that no line break ends', () => {
-    expect(hunksBetween('a\n', 'a').map(({ lines }) => lines)).toEqual([
-      ['-a', '+a', '\\ No newline at end of file'],
-    ]);
-  });
-
-  test.each([
-    ['every third line', (line: string, index: number) => (index % 3 === 0 ? `new ${line}` : line)],
-    [
-      'some thousand lines in the middle',
-      (line: string, index: number) => (index > 99 && index < 19_900 && index % 4 > 0 ? `new ${line}` : line),
-    ],
-  ])('show of a change of %s no more than these', (_, become) => {
-    const young = OLD.map(become);
+  test('show of a change of every third line no more than these', () => {
+    const young = OLD.map((line, index) => (index % 3 === 0 ? `new ${line}` : line));
     const hunks = hunksBetween(OLD.join(''), young.join(''));
     expect(applied(OLD.join(''), hunks)).toBe(young.join(''));
     expect(changesOf(hunks).length).toBe(2 * young.filter((line) => line.startsWith('new')).length);

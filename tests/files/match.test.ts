@@ -31,8 +31,6 @@ test('of all short texts, all places are found', () => {
 const LONG = 60_000;
 test.each([
   ['dashes', '-'.repeat(LONG), '-'.repeat(300_000), 240_001],
-  ['dashes with an end', `${'-'.repeat(LONG)}x`, '-'.repeat(300_000), 0],
-  ['dashes with a beginning', `x${'-'.repeat(LONG)}`, '-'.repeat(300_000), 0],
   ['dashes with a middle', `${'-'.repeat(LONG)}x${'-'.repeat(LONG)}`, '-'.repeat(300_000), 0],
   ['two letters', 'ab'.repeat(LONG), 'ab'.repeat(150_000), 90_001],
 ])('%s are found in time', async (_, wanted, text, count) => {

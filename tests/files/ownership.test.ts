@@ -17,10 +17,8 @@ const inFolder = (name: string) => join(folder.path, name);
 
 describe('a file is own', () => {
   test.each([
-    [0o600, true],
     [0o644, true],
     [0o664, false],
-    [0o666, false],
     [0o602, false],
   ])('with mode %o: %j', (mode, own) => {
     writeFileSync(inFolder('file'), '');

@@ -2,12 +2,12 @@
 
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { within } from '../load.ts';
 import { changedMeanwhile } from '../said.ts';
-import { APPROVE, accept, DENY, type FileSession, openWorkspace, sharedWorkspace } from './sessions.ts';
+import { APPROVE, accept, DENY, sharedWorkspace } from './sessions.ts';
 
-const at = sharedWorkspace();
+const at = sharedWorkspace({ era: 'modern' });
 beforeEach(() => {
   at.questions.length = 0;
   at.human = () => APPROVE;
@@ -49,10 +49,8 @@ describe('an edit', () => {
   test.each<[string, string | Buffer, string, string, string]>([
     ['CRLF', 'one\r\ntwo\r\nthree\r\n', 'two\nthree', '2\n2.5\n3', 'one\r\n2\r\n2.5\r\n3\r\n'],
     ['mixed line ends', 'one\ntwo\r\nthree\n', 'three', '3\n4', 'one\ntwo\r\n3\n4\n'],
-    ['no newline at the end', 'one\ntwo', 'two', '2', 'one\n2'],
     ['a byte order mark', '\ufeffone\n', 'one', '1', '\xef\xbb\xbf1\n'],
     ['Latin-1', Buffer.from('café\n', 'latin1'), 'é', 'è', 'caf\xe8\n'],
-    ['characters beyond 16 bits', 'a😀b\n', '😀', '🙂', 'a\xf0\x9f\x99\x82b\n'],
     ['dollars, which replacing could take for patterns', '$&$1\n', '$1', "$$$&$'", "$&$$$&$'\n"],
   ])('keeps %s', async (_, content, original, modified, expected) => {
     at.put('kept', content);
@@ -136,13 +134,6 @@ describe('without asking anybody, it refuses', () => {
       'λ',
       'latin is in Latin-1, which has no λ. Write it as a whole with write_file, which makes it UTF-8.',
     ],
-    [
-      'a place outside',
-      '../outside/secret.txt',
-      'SECRET',
-      'x',
-      'Path ../outside/secret.txt is outside the workspace ROOT. File tools stay inside it; the user can add a root with --root DIR.',
-    ],
   ])('%s', async (_, path, original, modified, text) => {
     at.put('over', 'aaa');
     expect(await edit(path, original, modified)).toBe(`failed: ${text.replace('ROOT', at.root)}`);
@@ -165,62 +156,53 @@ describe('without asking anybody, it refuses', () => {
 
 // How a question travels in each era is in tests/server/approvals.test.ts.
 describe('the question', () => {
-  let asked: FileSession;
-  beforeAll(async () => {
-    asked = await openWorkspace({ era: 'modern' });
-  });
   beforeEach(() => {
-    asked.questions.length = 0;
-    asked.put('a.txt', 'one\ntwo\n');
+    at.put('a.txt', 'one\ntwo\n');
   });
-  afterAll(() => asked.close());
   const propose = (original: string, modified: string, more: object = {}) =>
-    asked.answer('propose_file_edit', { path: 'a.txt', original, modified, ...more });
-  const content = () => readFileSync(join(asked.root, 'a.txt'), 'utf8');
+    edit('a.txt', original, modified, more);
 
   test('shows what changes above the reason, which cannot look like more than that', async () => {
-    asked.human = () => DENY;
+    at.human = () => DENY;
     const description = 'Harmless.\n\n--- other\n+++ other\u202e\u0007';
     expect(await propose('two', '2', { description })).toBe('failed: Tool execution denied by user');
-    expect(asked.questions).toEqual([
+    expect(at.questions).toEqual([
       `Approve propose_file_edit (dangerous)? line 2, +1 \u22121, in a.txt
 -two
 +2
 The agent says: Harmless. --- other +++ other<U+202E><U+0007>
 All of it: FILE`,
     ]);
-    expect(content()).toBe('one\ntwo\n');
+    expect(bytes('a.txt')).toBe('one\ntwo\n');
   });
 
   test('shows hidden characters in the diff, and is bounded', async () => {
-    asked.human = () => DENY;
+    at.human = () => DENY;
     await propose('two', '\u202e\u200b\u001b[2K\rx');
-    expect(asked.questions[0]).toContain('+<U+202E><U+200B><U+001B>[2K<U+000D>x');
+    expect(at.questions[0]).toContain('+<U+202E><U+200B><U+001B>[2K<U+000D>x');
     await propose('two', 'long\n'.repeat(1_500), { description: 'x'.repeat(5000) });
-    expect(asked.questions[1]).toMatch(
+    expect(at.questions[1]).toMatch(
       /^97 of 1503 lines are shown\. Approve propose_file_edit \(dangerous\)\? line 2,\n\u2026 \+1501 \u22121, in a\.txt\n-two\n(?:\+long\n){96}All of it: FILE$/,
     );
   });
 
   test('approved after the file changed elsewhere, nothing is applied', async () => {
-    asked.human = () => {
-      writeFileSync(join(asked.root, 'a.txt'), 'zero\none\ntwo\n');
+    at.human = () => {
+      writeFileSync(join(at.root, 'a.txt'), 'zero\none\ntwo\n');
       return APPROVE;
     };
     expect(await propose('two', '2')).toBe(`failed: ${changedMeanwhile('propose_file_edit')}`);
-    expect(content()).toBe('zero\none\ntwo\n');
+    expect(bytes('a.txt')).toBe('zero\none\ntwo\n');
   });
 
   test('approved for the session, Lisp files of the same folder are changed without asking', async () => {
-    asked.human = () => accept({ decision: 'approve for this session' });
-    asked.put('b.lisp', 'one\ntwo\n');
+    at.human = () => accept({ decision: 'approve for this session' });
+    at.put('b.lisp', 'one\ntwo\n');
     expect(await propose('two', '2', { path: 'b.lisp' })).toMatch(/^Changed/);
     expect(await propose('one', '1', { path: 'b.lisp' })).toMatch(/^Changed/);
-    asked.put('sub/b.lisp', 'one\n');
-    asked.human = () => DENY;
-    expect(
-      await asked.answer('propose_file_edit', { path: 'sub/b.lisp', original: 'one', modified: '1' }),
-    ).toMatch(/^failed/);
-    expect(asked.questions.length).toBe(2);
+    at.put('sub/b.lisp', 'one\n');
+    at.human = () => DENY;
+    expect(await edit('sub/b.lisp', 'one', '1')).toMatch(/^failed/);
+    expect(at.questions.length).toBe(2);
   });
 });

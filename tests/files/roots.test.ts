@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cacheFolder } from '../../src/paths.ts';
-import { type Answer, type Session, temporaryFolder, warmCache } from '../harness.ts';
+import { type Answer, temporaryFolder, warmCache } from '../harness.ts';
 import { within } from '../load.ts';
 import { gone, imageOf, until } from '../server/processes.ts';
-import { ownSession } from '../shared.ts';
+import { ownSession, sharedSession } from '../shared.ts';
 import { type FileSession, openWorkspace } from './sessions.ts';
 
 const folder = temporaryFolder();
@@ -19,16 +19,6 @@ function put(path: string, text: string): string {
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(file, text);
   return file;
-}
-
-/** Starts a server with ARGS in the directory CWD, hands it to USE, and ends it. */
-async function withServer(
-  args: string[],
-  use: (session: Session) => Promise<void>,
-  options: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<void> {
-  const session = await ownSession({ args, ...options });
-  await use(session);
 }
 
 function failed(text: string): Answer {
@@ -44,42 +34,32 @@ describe('several roots', () => {
     put('library/c.txt', 'in library\n');
   });
 
+  const session = sharedSession({ args });
+
   test('are all read and written; relative paths start at the first, where the image is too', async () => {
-    await withServer(args, async (session) => {
-      expect(await session.text('read_file', { path: 'a.txt' })).toContain('a.txt, line 1 of 1');
-      expect(await session.text('read_file', { path: '../two/b.txt' })).toContain(
-        `${two}/b.txt, line 1 of 1`,
-      );
-      expect(await session.text('read_buffer', { buffer: 'b.txt' })).toContain(`${two}/b.txt, line 1 of 1`);
-      expect(await session.text('write_file', { path: `${two}/new/x`, content: 'x' })).toBe(
-        `Wrote 1 bytes to ${two}/new/x`,
-      );
-      expect(await session.eval('*default-pathname-defaults*')).toContain(`${one}/`);
-      expect(await session.text('search_in_buffer', { pattern: 'in t' })).toBe(
-        `Found 1 match of 'in t' in 1 of 3 files:\n\n  ${two}/b.txt:\n    1:1  in two`,
-      );
-    });
+    expect(await session.text('read_file', { path: 'a.txt' })).toContain('a.txt, line 1 of 1');
+    expect(await session.text('read_buffer', { buffer: 'b.txt' })).toContain(`${two}/b.txt, line 1 of 1`);
+    expect(await session.text('write_file', { path: `${two}/new/x`, content: 'x' })).toBe(
+      `Wrote 1 bytes to ${two}/new/x`,
+    );
+    expect(await session.eval('*default-pathname-defaults*')).toContain(`${one}/`);
+    expect(await session.text('search_in_buffer', { pattern: 'in t' })).toBe(
+      `Found 1 match of 'in t' in 1 of 3 files:\n\n  ${two}/b.txt:\n    1:1  in two`,
+    );
   });
 
   test('a read root is read and searched when named, and not written', async () => {
-    await withServer(args, async (session) => {
-      const path = `${library}/c.txt`;
-      expect(await session.text('read_file', { path })).toBe(`${path}, line 1 of 1, 11 bytes\n\nin library`);
-      expect(await session.text('search_in_buffer', { pattern: 'lib', buffer: library })).toContain(
-        ':\n    1:4  in library',
-      );
-      expect(await session.call('write_file', { path, content: 'x' })).toEqual(
-        failed(
-          `Path ${path} is in a directory that is only read. Files are written inside the workspaces ${one}, ${two}; the user can add a root with --root DIR.`,
-        ),
-      );
-      expect(await session.call('read_file', { path: '/etc/passwd' })).toEqual(
-        failed(
-          `Path /etc/passwd is outside the workspaces ${one}, ${two} and the read roots ${library}. File tools stay inside them; the user can add a root with --root DIR, or with --read-root DIR one that is only read. Sources of systems that are loaded can be read too.`,
-        ),
-      );
-      expect(readFileSync(path, 'utf8')).toBe('in library\n');
-    });
+    const path = `${library}/c.txt`;
+    expect(await session.text('read_file', { path })).toBe(`${path}, line 1 of 1, 11 bytes\n\nin library`);
+    expect(await session.text('search_in_buffer', { pattern: 'lib', buffer: library })).toContain(
+      ':\n    1:4  in library',
+    );
+    expect(await session.call('write_file', { path, content: 'x' })).toEqual(
+      failed(
+        `Path ${path} is in a directory that is only read. Files are written inside the workspaces ${one}, ${two}; the user can add a root with --root DIR.`,
+      ),
+    );
+    expect(readFileSync(path, 'utf8')).toBe('in library\n');
   });
 });
 
@@ -98,47 +78,35 @@ describe('the home directory and the root of the file system', () => {
 
   test.each([
     ['home', home, 'notes'],
-    ['directory around the home', base, 'home/notes'],
     ['root', '/', 'etc/passwd'],
   ])('the %s: without --root files are refused, and the image works', async (_, cwd, path) => {
-    const use = async (session: Session) => {
-      const refused = failed(`Path ${path} is in no workspace. ${WHY(cwd)}`);
-      expect(await session.call('read_file', { path })).toEqual(refused);
-      expect(await session.call('read_buffer', { buffer: path })).toEqual(refused);
-      expect(await session.call('write_file', { path, content: 'x' })).toEqual(refused);
-      expect(await session.call('search_in_buffer', { pattern: 'mine' })).toEqual(
-        failed(`There is no workspace to search. ${WHY(cwd)}`),
-      );
-      expect(await session.call('propose_file_edit', { path, original: 'm', modified: 'x' })).toEqual(
-        refused,
-      );
-      expect(await session.eval('(+ 1 2)')).toBe('3');
-    };
-    await withServer(['--allow', 'write_file'], use, { cwd, env });
+    const session = await ownSession({ args: ['--allow', 'write_file'], cwd, env });
+    const refused = failed(`Path ${path} is in no workspace. ${WHY(cwd)}`);
+    expect(await session.call('read_file', { path })).toEqual(refused);
+    expect(await session.call('read_buffer', { buffer: path })).toEqual(refused);
+    expect(await session.call('write_file', { path, content: 'x' })).toEqual(refused);
+    expect(await session.call('search_in_buffer', { pattern: 'mine' })).toEqual(
+      failed(`There is no workspace to search. ${WHY(cwd)}`),
+    );
+    expect(await session.call('propose_file_edit', { path, original: 'm', modified: 'x' })).toEqual(refused);
+    expect(await session.eval('(+ 1 2)')).toBe('3');
   });
 
-  test.each([
-    ['home', home, 'notes'],
-    ['root', '/', 'etc/passwd'],
-  ])('the %s: named with --root it is one', async (_, cwd, path) => {
-    const use = async (session: Session) => {
-      expect(await session.text('read_file', { path })).toContain(`${path}, line`);
-    };
-    await withServer(['--root', '.'], use, { cwd, env });
+  test('the home: named with --root it is one', async () => {
+    const session = await ownSession({ args: ['--root', '.'], cwd: home, env });
+    expect(await session.text('read_file', { path: 'notes' })).toContain('notes, line');
   });
 
   test('a read root is read where there is no workspace', async () => {
     const path = put('library2/x', 'text\n');
-    const use = async (session: Session) => {
-      expect(await session.text('read_file', { path })).toContain('\n\ntext');
-      expect(await session.call('read_file', { path: `${path}y` })).toEqual(
-        failed(`There is no file ${path}y. Relative paths start at ${home}.`),
-      );
-      expect((await session.call('write_file', { path, content: '' })).text).toBe(
-        `Path ${path} is in a directory that is only read. ${WHY(home)}`,
-      );
-    };
-    await withServer(['--read-root', join(base, 'library2')], use, { cwd: home, env });
+    const session = await ownSession({ args: ['--read-root', join(base, 'library2')], cwd: home, env });
+    expect(await session.text('read_file', { path })).toContain('\n\ntext');
+    expect(await session.call('read_file', { path: `${path}y` })).toEqual(
+      failed(`There is no file ${path}y. Relative paths start at ${home}.`),
+    );
+    expect((await session.call('write_file', { path, content: '' })).text).toBe(
+      `Path ${path} is in a directory that is only read. ${WHY(home)}`,
+    );
   });
 });
 
@@ -179,19 +147,15 @@ describe('sources of systems', () => {
     expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
   });
 
-  test.each(['/', base, join(base, 'systems')])(
-    'are not everything when a system claims %s',
-    async (path) => {
-      const name = `wide-${path.length}`;
-      await at.session.eval(
-        `(progn (asdf:defsystem "${name}" :pathname "${path}/") (asdf:load-system "${name}"))`,
-      );
-      expect(
-        await at.session.eval(`(member "${name}" (asdf:already-loaded-systems) :test #'equal)`),
-      ).not.toBe('NIL');
-      expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
-    },
-  );
+  test.each(['/', join(base, 'systems')])('are not everything when a system claims %s', async (path) => {
+    const name = `wide-${path.length}`;
+    await at.session.eval(
+      `(progn (asdf:defsystem "${name}" :pathname "${path}/") (asdf:load-system "${name}"))`,
+    );
+    const loaded = `(member "${name}" (asdf:already-loaded-systems) :test #'equal)`;
+    expect(await at.session.eval(loaded)).not.toBe('NIL');
+    expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
+  });
 
   test('are read while evaluations run, and paths are refused in time while the image is frozen', async () => {
     const slow = at.session.call('eval_form', { form: '(loop)', timeout: 1.5 });
@@ -212,11 +176,9 @@ describe('sources of systems', () => {
 });
 
 test('where no image can be started, files are read, and paths outside refused', async () => {
-  const root = join(base, 'one');
-  await withServer(['--root', root, '--sbcl', '/no/sbcl'], async (session) => {
-    expect(await session.text('read_file', { path: 'a.txt' })).toContain('in one');
-    expect((await session.call('read_file', { path: '/etc/passwd' })).text).toMatch(
-      /^Path \/etc\/passwd is outside /,
-    );
-  });
+  const session = await ownSession({ args: ['--root', join(base, 'one'), '--sbcl', '/no/sbcl'] });
+  expect(await session.text('read_file', { path: 'a.txt' })).toContain('in one');
+  expect((await session.call('read_file', { path: '/etc/passwd' })).text).toMatch(
+    /^Path \/etc\/passwd is outside /,
+  );
 });

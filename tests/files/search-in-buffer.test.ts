@@ -2,10 +2,11 @@
 
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FileSession, openWorkspace, sharedWorkspace } from './sessions.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedWorkspace } from './sessions.ts';
 
-const at = sharedWorkspace();
+// A pattern has an hour for a text, so none is ended.
+const at = sharedWorkspace({ waits: { matchMs: 3_600_000 } });
 beforeAll(() => {
   at.put('src/a.lisp', '(defun a ()\n  1)\n\n(defun b ()\n  (a))\n');
   at.put('src/b.lisp', ';; DEFUN\r\n(a)\r\n');
@@ -48,7 +49,6 @@ ${NO_TEXT}`,
       "Found 1 match of '(a))' in src/a.lisp:\n\n  5:3  (a))",
     );
     expect(await find('[^z]', { buffer: 'src', limit: 1 })).toContain('as a regular expression');
-    expect(await find('(z)+', { buffer: 'a.lisp' })).toBe("Found 0 matches of '(z)+' in src/a.lisp");
     expect(await find('(z', { buffer: 'a.lisp' })).toBe("Found 0 matches of '(z' in src/a.lisp");
   });
 
@@ -85,17 +85,8 @@ ${NO_TEXT}`,
 });
 
 describe('regular expressions', () => {
-  /** A server in which a pattern has a second for a text, and one in which it has an hour. */
-  let short: FileSession;
-  let long: FileSession;
-  beforeAll(async () => {
-    short = await openWorkspace({ waits: { matchMs: 1000 } });
-    long = await openWorkspace({ waits: { matchMs: 3_600_000 } });
-  });
-  afterAll(async () => {
-    await short.close();
-    await long.close();
-  });
+  /** A server in which a pattern has a second for a text. */
+  const short = sharedWorkspace({ waits: { matchMs: 1000 } });
 
   test('of several lines, with where they end', async () => {
     expect(await find('\\(defun (\\w) \\(\\)\\n', { regex: true, buffer: 'a.lisp' })).toBe(
@@ -120,13 +111,9 @@ describe('regular expressions', () => {
     expect(await find('\\p{Script=Greek}+', { regex: true, buffer: 'notes' })).toContain('\n  2:1  λλ');
   });
 
-  test.each([
-    ['(', 'unterminated group'],
-    ['[z-a]', 'range out of order in character class'],
-    ['*', 'nothing to repeat'],
-  ])('that cannot be read are refused: %s', async (pattern, reason) => {
-    expect(await find(pattern, { regex: true })).toBe(
-      `failed: The regular expression cannot be read: ${reason}. Its syntax is JavaScript's; without regex: true the pattern is plain text.`,
+  test('that cannot be read are refused', async () => {
+    expect(await find('(', { regex: true })).toBe(
+      `failed: The regular expression cannot be read: unterminated group. Its syntax is JavaScript's; without regex: true the pattern is plain text.`,
     );
   });
 
@@ -140,23 +127,23 @@ describe('regular expressions', () => {
   });
 
   test('that take long do not hold up the server', async () => {
-    long.put('slow', `${'y'.repeat(50_000)}\n`);
+    at.put('slow', `${'y'.repeat(50_000)}\n`);
     const cancel = new AbortController();
     let ended = false;
-    const slow = long.session.call('search_in_buffer', ENDLESS, { signal: cancel.signal }).finally(() => {
+    const slow = at.session.call('search_in_buffer', ENDLESS, { signal: cancel.signal }).finally(() => {
       ended = true;
     });
-    await long.answer('image_status', {});
+    await at.answer('image_status', {});
     expect(ended).toBe(false);
     cancel.abort();
     await expect(slow).rejects.toThrow();
   });
 
   test('that would take for ever in one file are noted, and the others are searched', async () => {
-    at.put('hard/a', `${'y'.repeat(50_000)}\n`);
-    at.put('hard/b', 'yq\n');
+    short.put('hard/a', `${'y'.repeat(50_000)}\n`);
+    short.put('hard/b', 'yq\n');
     const search = { pattern: '(y+)+$z|q', regex: true, buffer: 'hard' };
-    expect(await at.answer('search_in_buffer', search)).toBe(
+    expect(await short.answer('search_in_buffer', search)).toBe(
       "Found 1 match of '(y+)+$z|q' in 1 of 1 file:\n\n  hard/b:\n    1:2  yq\nNote: not searched, because the pattern took too long or too much stack there: hard/a. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.",
     );
   });

@@ -1,11 +1,13 @@
-// What a server that was killed while it wrote leaves: it is not searched, and removed in time.
+// What a search passes over: what a server that was killed while it wrote leaves, and what vanishes.
 
 import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { budgetOf } from '../../src/files/budget.ts';
 import { filesBelow } from '../../src/files/walk.ts';
+import { Workspace } from '../../src/files/workspace.ts';
 import { replaceFile } from '../../src/files/write.ts';
+import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
 import { makeWorkspace, tree } from './workspaces.ts';
 
 test('temporary files are not searched; the next write removes those of hours ago, and nothing else', async () => {
@@ -31,5 +33,19 @@ test('temporary files are not searched; the next write removes those of hours ag
     `${name('c')}.txt`,
   ];
   expect(tree(at.root)).toEqual(left.sort());
+  at.remove();
+});
+
+/** Finds the directory gone, which is not there any more. */
+class Vanishing extends Workspace {
+  override async locate() {
+    return { real: `${this.root}/gone`, missing: [] };
+  }
+}
+
+test('a directory that vanishes once it was found is none', async () => {
+  const at = makeWorkspace();
+  const buffers = new WorkspaceBuffers(new Vanishing({ roots: [at.root] }));
+  expect(await buffers.below('gone', budgetOf(10, 1000))).toBeUndefined();
   at.remove();
 });

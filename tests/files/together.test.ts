@@ -141,15 +141,6 @@ test('what all files have got stays', async () => {
   expectAll('new');
 });
 
-test('a file that was changed since is left as it is', async () => {
-  cutOff(2);
-  at.put('b.lisp', 'mine');
-  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
-    `${CUT_OFF} a.lisp, sub/c.lisp are as before. Somebody has changed these since, so they were left as they are: b.lisp.`,
-  ]);
-  expect(contents()).toEqual(['old', 'mine', 'old']);
-});
-
 test('that of another workspace, of a server that runs, and half a note are left alone', async () => {
   cutOff(1);
   const other = makeWorkspace();
@@ -204,18 +195,18 @@ test('a kill at any moment leaves all or none', async () => {
     logLevel: 'silent',
   });
   let taken = 0;
-  for (let run = 0; run < 8; run++) {
+  for (let run = 0; run < 4; run++) {
     const child = spawn(process.execPath, [program, at.root, folder, ...NAMES], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(child.stdout, 'data');
     // The moment is what is tested: any of a few rounds.
-    await setTimeout(2 * run);
+    await setTimeout(4 * run);
     child.kill('SIGKILL');
     await once(child, 'close');
     taken += (await rollBackUnfinished(at.workspace, intents)).length;
     expect(new Set(contents()).size).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
   }
-  expect(taken).toBeLessThanOrEqual(8);
+  expect(taken).toBeLessThanOrEqual(4);
 });

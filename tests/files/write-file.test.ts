@@ -1,9 +1,7 @@
 // What write_file writes, what its human is shown before, and that nothing else happens.
 
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -14,22 +12,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changedMeanwhile, NUL_IN_PATH, noRegularFile } from '../said.ts';
-import { APPROVE, DENY, type FileSession, openWorkspace } from './sessions.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { changedMeanwhile } from '../said.ts';
+import { APPROVE, DENY, sharedWorkspace } from './sessions.ts';
 import { tree } from './workspaces.ts';
 
 const CHANGED = `failed: ${changedMeanwhile('write_file')}`;
 
 // How a question travels in each era is in tests/server/approvals.test.ts.
 describe('write_file', () => {
-  let at: FileSession;
+  const at = sharedWorkspace({ era: 'modern' });
   beforeAll(async () => {
-    at = await openWorkspace({ era: 'modern' });
     // What stands for protected folders is made when the image starts, not while the root is emptied.
     await at.answer('apropos_search', { pattern: 'mapcar' });
   });
-  afterAll(() => at.close());
   beforeEach(() => {
     rmSync(at.root, { recursive: true });
     mkdirSync(at.root);
@@ -114,85 +110,50 @@ All of it: FILE`);
     );
     expect(tree(at.outside)).toEqual(['secret.txt']);
   });
-});
 
-describe('what stays of the old file', () => {
-  let at: FileSession;
-  beforeAll(async () => {
-    at = await openWorkspace({ args: ['--allow', 'write_file'] });
-  });
-  afterAll(() => at.close());
-  const write = (path: string, content: string) => at.answer('write_file', { path, content });
-
-  test.each([0o600, 0o644, 0o755, 0o640])('its mode %o', async (mode) => {
+  test.each([0o600, 0o755])('keeps the mode %o', async (mode) => {
     chmodSync(at.put('mode', 'old'), mode);
     expect(await write('mode', 'new')).toBe('Wrote 3 bytes to mode');
     expect(statSync(join(at.root, 'mode')).mode & 0o7777).toBe(mode);
   });
 
-  test('a link to it, and its place', async () => {
-    at.put('folder/target', 'old');
-    symlinkSync('folder/target', join(at.root, 'link'));
-    expect(await write('link', 'new')).toBe('Wrote 3 bytes to link');
-    expect(lstatSync(join(at.root, 'link')).isSymbolicLink()).toBe(true);
-    expect(readFileSync(join(at.root, 'folder/target'), 'utf8')).toBe('new');
-  });
-
-  test('its other name, a hard link, keeps the old content', async () => {
-    linkSync(join(at.outside, 'secret.txt'), join(at.root, 'hard'));
-    expect(await write('hard', 'new')).toBe('Wrote 3 bytes to hard');
-    expect(readFileSync(join(at.outside, 'secret.txt'), 'utf8')).toBe('SECRET\n');
-  });
-
-  test('nothing beside it: no temporary file', async () => {
-    await Promise.all(Array.from({ length: 20 }, (_, index) => write('busy/x', `${index}\n`)));
+  test('writes a file at once: of many writes one is there, whole, and nothing beside it', async () => {
+    const contents = Array.from({ length: 20 }, (_, index) => `${index}\n`.repeat(5000));
+    await Promise.all(contents.map((content) => write('busy/x', content)));
+    expect(contents).toContain(text('busy/x'));
     expect(tree(join(at.root, 'busy'))).toEqual(['x']);
   });
 
-  test.each([
-    ['folder', 'folder is a directory. Give the path of a file.'],
-    ['pipe', noRegularFile('pipe', 'a FIFO')],
-    ['new/', 'Path new/ ends like a directory. Give the path of a file.'],
-    ['link/x', 'link/x cannot be written: folder/target is not a directory.'],
-    ['fixed', 'fixed is not writable (mode 444); nothing was written. Ask the user to make it writable.'],
-    ['', 'The path must not be empty.'],
-    ['a\0b', NUL_IN_PATH],
-  ])('what cannot be written is told: %j', async (path, reason) => {
-    if (path === 'pipe') execFileSync('mkfifo', [join(at.root, 'pipe')]);
-    if (path === 'fixed') chmodSync(at.put('fixed', 'old'), 0o444);
-    expect(await write(path, 'x')).toBe(`failed: ${reason}`);
+  test('C20 with nobody to ask, the refusal names the flag; nothing is written', async () => {
+    const { text, isError } = await at.session.call('eval_form', {
+      form: '(handler-case (live-lisp:call-tool "write_file" :path "a b" :content "x") (error (e) (princ e) nil))',
+    });
+    expect([text, isError]).toEqual([expect.stringContaining("needs a human's approval"), false]);
+    expect(text).toContain('Call write_file directly, not from code');
+    expect(tree(at.root)).toEqual([]);
+  });
+});
+
+describe('a standing approval', () => {
+  const at = sharedWorkspace({ args: ['--allow', 'write_file:src/**'] });
+
+  test('holds in its place only', async () => {
+    const write = (path: string) => at.answer('write_file', { path, content: '' });
+    expect(await write('src/a')).toBe('Wrote 0 bytes to src/a');
+    expect(await write('src/b/../../c')).toMatch(/^failed/);
+    mkdirSync(join(at.root, 'other'));
+    symlinkSync('../other', join(at.root, 'src/up'));
+    expect(await write('src/up/d')).toMatch(/^failed/);
+    expect([at.questions.length, tree(at.root)]).toEqual([2, ['other', 'src', 'src/a', 'src/up']]);
   });
 
-  test('half of a character is refused, as no file can hold it', async () => {
+  test('allows code no half of a character, as no file can hold it', async () => {
     // A client sends well-formed text, code of the image can do otherwise.
     const half = '(string (code-char #xd800))';
     expect(
       await at.session.eval(
-        `(handler-case (live-lisp:call-tool "write_file" :path "half" :content ${half}) (error (e) (princ-to-string e)))`,
+        `(handler-case (live-lisp:call-tool "write_file" :path "src/half" :content ${half}) (error (e) (princ-to-string e)))`,
       ),
-    ).toContain('The text for half has half of a character (U+D800), which no file can hold.');
+    ).toContain('The text for src/half has half of a character (U+D800), which no file can hold.');
   });
-
-  test('a standing approval holds in its place only', async () => {
-    const there = await openWorkspace({ args: ['--allow', 'write_file:src/**'] });
-    const asked = () => there.questions.length;
-    expect(await there.answer('write_file', { path: 'src/a', content: '' })).toBe('Wrote 0 bytes to src/a');
-    expect(await there.answer('write_file', { path: 'src/b/../../c', content: '' })).toMatch(/^failed/);
-    mkdirSync(join(there.root, 'other'));
-    symlinkSync('../other', join(there.root, 'src/up'));
-    expect(await there.answer('write_file', { path: 'src/up/d', content: '' })).toMatch(/^failed/);
-    expect([asked(), tree(there.root)]).toEqual([2, ['other', 'src', 'src/a', 'src/up']]);
-    await there.close();
-  });
-});
-
-test('C20 with nobody to ask, the refusal names the flag; nothing is written', async () => {
-  const at = await openWorkspace();
-  const { text, isError } = await at.session.call('eval_form', {
-    form: '(handler-case (live-lisp:call-tool "write_file" :path "a b" :content "x") (error (e) (princ e) nil))',
-  });
-  expect([text, isError]).toEqual([expect.stringContaining("needs a human's approval"), false]);
-  expect(text).toContain('Call write_file directly, not from code');
-  expect(tree(at.root)).toEqual([]);
-  await at.close();
 });

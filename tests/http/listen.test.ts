@@ -1,7 +1,7 @@
 // What the listener for HTTP refuses, and what it lets a client take. Limits are shorter than users have.
 
 import { connect, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   HTTP_LIMITS,
   type HttpListener,
@@ -16,6 +16,10 @@ interface Listening extends HttpListener {
   complaints: string[];
 }
 
+// Some tests run at once, so a listener ends with the last of them.
+const listeners: HttpListener[] = [];
+afterAll(() => Promise.all(listeners.map((listener) => listener.end(0))));
+
 async function started(options: Partial<ListenOptions> = {}): Promise<Listening> {
   const complaints: string[] = [];
   const listener = await listen({
@@ -25,7 +29,7 @@ async function started(options: Partial<ListenOptions> = {}): Promise<Listening>
     complain: (line) => void complaints.push(line),
     ...options,
   });
-  onTestFinished(() => listener.end(0));
+  listeners.push(listener);
   return { ...listener, port: Number(new URL(listener.origin).port), complaints };
 }
 
@@ -52,55 +56,57 @@ test('headers that do not end are not waited for', async () => {
   expect(await opened(listener, HEAD).all).toContain('HTTP/1.1 408 Request Timeout');
 });
 
-test('half a body is not waited for', async () => {
-  const read: unknown[] = [];
-  const handle: ListenOptions['handle'] = async (request, response) => {
-    read.push(await readBody(request, 100).catch((error: Error) => error.message));
-    response.end();
-  };
-  const listener = await started({ handle, ...short({ headersMs: SEEN_MS, requestMs: SEEN_MS }) });
-  await opened(listener, `${HEAD}Content-Length: 10\r\n\r\nhalf`).all;
-  expect(read).toEqual(['aborted']);
-  expect(listener.complaints).toEqual([]);
-});
+// Each waits for a limit.
+describe.concurrent('in time', () => {
+  test('half a body is not waited for', async () => {
+    const read: unknown[] = [];
+    const handle: ListenOptions['handle'] = async (request, response) => {
+      read.push(await readBody(request, 100).catch((error: Error) => error.message));
+      response.end();
+    };
+    const listener = await started({ handle, ...short({ headersMs: SEEN_MS, requestMs: SEEN_MS }) });
+    await opened(listener, `${HEAD}Content-Length: 10\r\n\r\nhalf`).all;
+    expect(read).toEqual(['aborted']);
+    expect(listener.complaints).toEqual([]);
+  });
 
-test('a client that reads nothing of its answer is closed', async () => {
-  const part = Buffer.alloc(1024 * 1024);
-  const closed = new Promise((resolve) => {
-    void started({
-      handle: (_, response) => {
-        response.on('close', () => resolve(response.writableFinished));
-        for (let count = 0; count < 50; count++) response.write(part);
-      },
-      ...short({ idleMs: SEEN_MS }),
-    }).then((listener) => {
-      const { socket } = opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`);
-      onTestFinished(() => void socket.destroy());
-      socket.pause();
+  test('a client that reads nothing of its answer is closed', async () => {
+    const part = Buffer.alloc(1024 * 1024);
+    const closed = new Promise((resolve) => {
+      void started({
+        handle: (_, response) => {
+          response.on('close', () => resolve(response.writableFinished));
+          for (let count = 0; count < 50; count++) response.write(part);
+        },
+        ...short({ idleMs: SEEN_MS }),
+      }).then((listener) => {
+        const { socket } = opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`);
+        socket.pause();
+      });
     });
+    expect(await closed).toBe(false);
   });
-  expect(await closed).toBe(false);
+
+  test('a connection without a request is closed, and one that waits for its answer is not', async () => {
+    let answer = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const handle: ListenOptions['handle'] = async (_, response) => {
+      await waiting;
+      response.end('answer');
+    };
+    const listener = await started({ handle, ...short({ idleMs: SEEN_MS }) });
+    const busy = opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`);
+    expect(await opened(listener).all).toBe('');
+    answer();
+    expect(await busy.all).toContain('answer');
+  });
 });
 
-test('a connection without a request is closed, and one that waits for its answer is not', async () => {
-  let answer = () => {};
-  const waiting = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  const handle: ListenOptions['handle'] = async (_, response) => {
-    await waiting;
-    response.end('answer');
-  };
-  const listener = await started({ handle, ...short({ idleMs: SEEN_MS }) });
-  const busy = opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`);
-  expect(await opened(listener).all).toBe('');
-  answer();
-  expect(await busy.all).toContain('answer');
-});
-
-test('of two thousand connections those that fit are kept, and then there is room again', async () => {
+test('of five hundred connections those that fit are kept, and then there is room again', async () => {
   const listener = await started(short({ connections: 50 }));
-  const all = Array.from({ length: 2000 }, () => opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`));
+  const all = Array.from({ length: 500 }, () => opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`));
   const answered = await Promise.all(all.map(({ socket }) => isAnswered(socket)));
   const kept = answered.filter(Boolean).length;
   expect(kept).toBeGreaterThan(0);

@@ -175,7 +175,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  test.each(['{"url": "http://x"}', '{"command": ""}', '{"command": 1, "args": ["x"]}', 'null', '"x"'])(
+  test.each(['{"url": "http://x"}', '{"command": 1, "args": ["x"]}', 'null'])(
     'sees an entry without a command: %s',
     async (entry) => {
       machine.write('.gemini/settings.json', `{"mcpServers": {"live-lisp": ${entry}}}`);
@@ -281,15 +281,9 @@ describe('a folder that the client does not trust', () => {
     ['claude', 'project'],
     ['codex', 'project'],
     ['gemini', 'user'],
-    ['gemini', 'project'],
   ] as const)('is said to be none for %s, for a %s', async (client, scope) => {
     await machine.install(client, { scope });
     expect(await failures(client)).toEqual([UNTRUSTED[client]]);
-  });
-
-  test.each([['claude'], ['codex']] as const)('matters not to %s for the user', async (client) => {
-    await machine.install(client);
-    expect(await failures(client)).toEqual([]);
   });
 
   /** Writes the configuration of CLIENT for the user as DATA says, which is TOML for Codex. */
@@ -345,7 +339,6 @@ describe('a folder that the client does not trust', () => {
       (project) => `[projects."${project}/.."]\ntrust_level = "trusted"\n`,
       [UNTRUSTED.codex],
     ],
-    ['trusts the folder', 'gemini', (project) => ({ [project]: 'TRUST_FOLDER' }), []],
     ['trusts one above', 'gemini', () => ({ '/': 'TRUST_FOLDER' }), []],
     ['trusts the folder of one beside', 'gemini', (project) => ({ [`${project}2`]: 'TRUST_PARENT' }), []],
     [

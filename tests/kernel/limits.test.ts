@@ -121,19 +121,10 @@ describe('watch', () => {
     expect(call.steps[0]).toEqual([at, 'interrupt timeout']);
   });
 
-  test('takes no step against a call that has ended within a limit that nobody has chosen', async () => {
-    const call = job();
-    const ended = enforceFairLimit(call, LIMIT_MS);
-    await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
-    ended();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps).toEqual([]);
-  });
-
   test('takes no step more once the call has ended', async () => {
     for (const [steps, before] of [0, again, terminate, ask, ask + kill].entries()) {
       const call = job();
-      const ended = enforceLimit(call, LIMIT_MS, undefined);
+      const ended = steps === 0 ? enforceFairLimit(call, LIMIT_MS) : enforceLimit(call, LIMIT_MS, undefined);
       await vi.advanceTimersByTimeAsync(LIMIT_MS + before - 1);
       ended();
       await vi.advanceTimersByTimeAsync(60_000);
@@ -236,31 +227,5 @@ describe('Queue', () => {
     const { entered } = enterAll(queue, ['a', 'b'], { a: AbortSignal.abort() });
     await settle();
     expect(entered.sort()).toEqual(['a left', 'b']);
-  });
-
-  test('giving up once it runs changes nothing', async () => {
-    const queue = new Queue(1);
-    const controller = new AbortController();
-    const { entered } = enterAll(queue, ['a', 'b', 'c'], { b: controller.signal });
-    await settle();
-    queue.leave();
-    await settle();
-    controller.abort();
-    await settle();
-    expect(entered).toEqual(['a', 'b']);
-    queue.leave();
-    await settle();
-    expect(entered).toEqual(['a', 'b', 'c']);
-  });
-
-  test('places that were given back serve later ones at once', async () => {
-    const queue = new Queue(2);
-    enterAll(queue, ['a', 'b']);
-    await settle();
-    queue.leave();
-    queue.leave();
-    const { entered, waits } = enterAll(queue, ['c', 'd', 'e']);
-    await settle();
-    expect([entered, waits]).toEqual([['c', 'd'], ['e']]);
   });
 });

@@ -96,12 +96,10 @@ test('code cannot make it', async () => {
 });
 
 test.each([
-  ['dangerous', [{ tool: 'run_probe' }], false],
   ['dangerous', [{ tool: 'run_probe', glob: '**' }], false],
   ['dangerous', [{ tool: 'edit_probe', glob: 'src/*.lisp' }], true],
   ['dangerous', [{ tool: 'edit_probe', glob: 'other/*' }], false],
   ['cautious', [{ tool: 'edit_probe' }], false],
-  ['cautious', [{ tool: 'run_probe' }], false],
   ['cautious', [{ tool: 'edit_probe' }, { tool: 'run_probe' }], true],
 ] as const)('with --ask %s, what was allowed in advance by %j lets it run: %s', async (ask, allow, runs) => {
   const { call, did } = tried([...allow], ask);

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { boundText, indent, joinSections, listText } from '../../src/kernel/reply.ts';
+import { boundText } from '../../src/kernel/reply.ts';
 import { anyText } from '../any-text.ts';
 
 const MARK = /\n\[\.\.\. (\d+) characters left out \.\.\.\]\n/;
@@ -74,22 +74,5 @@ describe('boundText', () => {
     expect(boundText('x'.repeat(1_000_000))).toContain(
       `\n[... ${1_000_000 - LIMIT} characters left out ...]\n`,
     );
-  });
-});
-
-describe('layout', () => {
-  test('listText puts two spaces before each row, and a last ... when there are more', () => {
-    expect(listText(['a', 'b'], false)).toBe('  a\n  b');
-    expect(listText(['a'], true)).toBe('  a\n  ...');
-    expect(listText([], false)).toBe('');
-  });
-
-  test('joinSections leaves out what is empty', () => {
-    expect(joinSections(['a', undefined, '', false, 'b'])).toBe('a\n\nb');
-    expect(joinSections([])).toBe('');
-  });
-
-  test('indent moves each line that has something on it', () => {
-    expect(indent('a\n\n  b\n', 2)).toBe('  a\n\n    b\n');
   });
 });

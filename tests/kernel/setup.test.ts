@@ -25,31 +25,14 @@ describe('sourceRegistry', () => {
   test.each([
     ['/here', ['/here'], undefined, '/here//:'],
     ['/here', [], undefined, '/here/:'],
-    ['/here', ['/here'], '', '/here//:'],
     ['/', [], undefined, '/:'],
-    ['/', [], '(:source-registry)', '(:source-registry (:directory "/"))'],
-    ['/with space', ['/with space'], undefined, '/with space//:'],
     ['/here', ['/here'], '/lisp//', '/here//:/lisp//'],
-    ['/here', ['/here'], '/lisp//:', '/here//:/lisp//:'],
     ['/a:b', ['/a:b'], undefined, '(:source-registry (:tree "/a:b/") :inherit-configuration)'],
-    ['/a:b', [], '', '(:source-registry (:directory "/a:b/") :inherit-configuration)'],
     [
       '/a:b',
       ['/a:b'],
       '/lisp//',
       '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :ignore-inherited-configuration)',
-    ],
-    [
-      '/a:b',
-      ['/a:b'],
-      '/lisp//:',
-      '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :inherit-configuration)',
-    ],
-    [
-      '/a:b',
-      ['/a:b'],
-      '(:source-registry (:tree "/lisp/") :inherit-configuration)',
-      '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :inherit-configuration)',
     ],
     ['/a"b', ['/a"b'], undefined, '(:source-registry (:tree "/a\\"b/") :inherit-configuration)'],
     [
@@ -65,25 +48,13 @@ describe('sourceRegistry', () => {
       '(:source-registry (:directory "/here/")\n :inherit-configuration)',
     ],
     ['/here', ['/here', '/there'], '/lisp//', '/here//:/there//:/lisp//'],
-    [
-      '/here',
-      ['/here', '/a:b'],
-      undefined,
-      '(:source-registry (:tree "/here/") (:tree "/a:b/") :inherit-configuration)',
-    ],
-    [
-      '/here',
-      ['/here', '/there'],
-      '(:source-registry :inherit-configuration)',
-      '(:source-registry (:tree "/here/") (:tree "/there/") :inherit-configuration)',
-    ],
   ])('of %j and the trees %j before %j', (root, trees, existing, registry) => {
     expect(sourceRegistry({ root, trees }, existing)).toBe(registry);
   });
 
-  test.each(['/a$&b', "/a$'b", '/a$1b', '/a$$b'])('takes the root %j as it is', (root) => {
-    expect(sourceRegistry({ root, trees: [root] }, '(:source-registry :inherit-configuration)')).toBe(
-      `(:source-registry (:tree "${root}/") :inherit-configuration)`,
+  test('takes a root as it is, also with dollars', () => {
+    expect(sourceRegistry({ root: '/', trees: ['/a$&b'] }, '(:source-registry :inherit-configuration)')).toBe(
+      '(:source-registry (:tree "/a$&b/") :inherit-configuration)',
     );
   });
 });
@@ -97,12 +68,9 @@ describe('installHint', () => {
       'PRETTY_NAME="Debian GNU/Linux 12"\nVERSION_ID="12"\nID=debian\n',
       'sudo apt-get install sbcl',
     ],
-    ['Ubuntu', 'NAME="Ubuntu"\nID=ubuntu\nID_LIKE=debian\n', 'sudo apt-get install sbcl'],
     ['Mint', 'ID=linuxmint\nID_LIKE="ubuntu debian"\n', 'sudo apt-get install sbcl'],
     ['Fedora', 'NAME="Fedora Linux"\nID=fedora\n', 'sudo dnf install sbcl'],
-    ['Rocky', 'ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'sudo dnf install sbcl'],
     ['Arch', 'ID=arch\n', 'sudo pacman -S sbcl'],
-    ['Manjaro', 'ID=manjaro\nID_LIKE=arch\n', 'sudo pacman -S sbcl'],
     ['openSUSE', 'ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"\n', 'sudo zypper install sbcl'],
     ['Alpine', 'ID=alpine\n', 'sudo apk add sbcl'],
     ['NixOS', 'ID=nixos\n', 'nix-env -iA nixos.sbcl'],
@@ -114,7 +82,7 @@ describe('installHint', () => {
     expect(installHint('darwin', '')).toBe('Ask the user to install it: brew install sbcl.');
   });
 
-  test.each(['', 'ID=void\n', 'PRETTY_NAME="not Debian"\nHOME_URL="https://debian.org"\n', 'no such format'])(
+  test.each(['', 'PRETTY_NAME="not Debian"\nHOME_URL="https://debian.org"\n'])(
     'elsewhere (%j) names where to get it',
     (release) => {
       expect(installHint('linux', release)).toBe(
@@ -126,9 +94,7 @@ describe('installHint', () => {
 
 test.each([
   [[], 4096],
-  [['--heap', '512MB'], 512],
   [['--heap', '1GB'], 1024],
-  [['--heap=1gb'], 1024],
 ])('the flags %j mean a heap of %d MB', (args, megabytes) => {
   expect(readConfig(args, {}).heapMb).toBe(megabytes);
 });
@@ -174,9 +140,7 @@ describe('an sbcl that is not on PATH', () => {
   const home = join(folder.path, 'home');
 
   test.each([
-    ['Linuxbrew', '.linuxbrew/bin'],
     ['Nix', '.nix-profile/bin'],
-    ['Guix', '.guix-profile/bin'],
     ['Roswell', '.roswell/impls/x86-64/linux/sbcl-bin/2.4.0/bin'],
     ['Roswell', '.roswell/impls/x86-64/linux/sbcl/2.4.0/bin'],
   ])('is found where %s puts it, %s, and it is known who did', (manager, place) => {

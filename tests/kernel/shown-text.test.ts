@@ -15,7 +15,7 @@ test('what fits is shown whole', () => {
   expect(boundedPreview('x'.repeat(8000))).toBe('x'.repeat(8000));
 });
 
-test.each([1, 2, 3, 5, 7, 11, 13, 50, 99, 500, 999])('each line of length %i keeps its mark', (length) => {
+test.each([1, 7, 99, 999])('each line of length %i keeps its mark', (length) => {
   const line = `+${'--- fake\u00e9'.repeat(length).slice(0, length)}`;
   const text = `${line}\n`.repeat(20_000 / length);
   const { lines, hidden } = shown(text);

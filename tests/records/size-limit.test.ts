@@ -38,7 +38,7 @@ beforeAll(() => {
     const time = new Date(1.7e12 + number).toISOString();
     return `${JSON.stringify({ time, package: 'CL-USER', form: `(f ${number})`, values: 'é', milliseconds: 1 })}\n`;
   });
-  fill(auditPath, 4, 5_000_000, (number) => {
+  fill(auditPath, 2, 5_000_000, (number) => {
     const [id, time] = [`id-${number}`, new Date(1.7e12 + number).toISOString()];
     const how = { tool: 'eval_form', level: 'cautious', caller: 'client', authority: 'level' };
     const begin = { id, time, root: ROOT, event: 'begin', ...how, arguments: { form: `(f ${number})` } };

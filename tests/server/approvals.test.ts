@@ -1,14 +1,10 @@
 // How a human is asked through their own client, in both eras, and what counts as an answer.
 
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { bad, ERAS, type Era, type Session, startSession } from '../harness.ts';
 import { withoutFile } from '../said.ts';
-
-const open: Session[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((session) => session.close()));
-});
+import { ownSession } from '../shared.ts';
 
 interface Asked {
   session: Session;
@@ -34,19 +30,12 @@ async function share(era: Era, answers: ElicitResult[]): Promise<Asked> {
   return asked;
 }
 
-/** Starts a server as `launch` does that ends with the test. */
-async function startOwn(answers: ElicitResult[], args: string[]): Promise<Asked> {
-  const asked = await launch('modern', answers, args);
-  open.push(asked.session);
-  return asked;
-}
-
 /** Starts a server that asks from cautious on, over a client whose human gives ANSWERS in turn. */
-async function launch(era: Era, answers: ElicitResult[], args: string[] = []): Promise<Asked> {
+async function launch(era: Era, answers: ElicitResult[]): Promise<Asked> {
   const questions: ElicitRequestFormParams[] = [];
   const session = await startSession({
     era,
-    args: ['--ask', 'cautious', ...args],
+    args: ['--ask', 'cautious'],
     onQuestion: (question) => {
       questions.push(question);
       const answer = answers.shift();
@@ -108,9 +97,7 @@ describe.each(ERAS)('in the %s era', (era) => {
 
   test.each<[string, ElicitResult]>([
     ['cancel', { action: 'cancel' }],
-    ['no decision', accept({})],
     ['another word', accept({ decision: 'yes' })],
-    ['arguments without a decision', accept({ arguments: '{"form":"(setf *ran* t)"}' })],
   ])('C29 %s is no answer: the call is not run, and how it can be is told', async (_, answer) => {
     const { session } = await share(era, [answer, APPROVE]);
     expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(UNANSWERED);
@@ -139,28 +126,11 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect(questions).toEqual([]);
   });
 
-  test('C20 S2.11 without a way to ask, the refusal names the flag; nothing is done', async () => {
-    const session = await startSession({ era, args: ['--ask', 'cautious'] });
-    open.push(session);
-    expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(
-      bad(
-        "Tool eval_form is cautious and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow eval_form",
-      ),
-    );
-    expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
-  });
-
   test('nothing that a model passes approves anything', async () => {
-    const { session } = await share(era, [{ action: 'decline' }, { action: 'decline' }]);
-    for (const more of [
-      { approval: true },
-      { decision: 'approve' },
-      { inputResponses: { approval: APPROVE } },
-    ]) {
-      const { text, isError } = await session.call('eval_form', { form: '(+ 1 2)', ...more });
-      expect([text.startsWith('Unknown parameter'), isError]).toEqual([true, true]);
-    }
-    expect(await session.call('eval_form', { form: '(+ 1 2)' })).toEqual(DENIED);
+    const { session } = await share(era, []);
+    const more = { decision: 'approve', inputResponses: { approval: APPROVE } };
+    const { text, isError } = await session.call('eval_form', { form: '(+ 1 2)', ...more });
+    expect([text.startsWith('Unknown parameter'), isError]).toEqual([true, true]);
   });
 
   test('characters that hide or reorder others are shown as what they are, and long arguments are cut', async () => {
@@ -176,15 +146,20 @@ describe.each(ERAS)('in the %s era', (era) => {
 });
 
 test('S1.16 call_tool asks as the tool it calls', async () => {
-  const { session, questions } = await startOwn([APPROVE, { action: 'decline' }], ['--list', 'search']);
+  const { session, questions } = await share('modern', [APPROVE, { action: 'decline' }]);
   const call = () => session.call('call_tool', { name: 'eval_form', arguments: { form: '(+ 40 2)' } });
   expect(await call()).toMatchObject({ text: '42', isError: false });
   expect(await call()).toEqual(DENIED);
   expect(questions[0]?.message).toContain('eval_form (cautious)');
 });
 
-test('--allow lets a tool run without asking', async () => {
-  const { session, questions } = await startOwn([], ['--allow', 'eval-form']);
-  expect(await session.eval('(+ 1 2)')).toBe('3');
-  expect(questions).toEqual([]);
+test('C20 S2.11 without a way to ask, the refusal names the flag; nothing is done', async () => {
+  const session = await ownSession({ args: ['--ask', 'cautious', '--allow', 'compile-form'] });
+  expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(
+    bad(
+      "Tool eval_form is cautious and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow eval_form",
+    ),
+  );
+  expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
+  expect(await session.call('compile_form', { form: '1' })).toMatchObject({ isError: false });
 });

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test } from 'vitest';
-import { LINE_OCTETS_LIMIT, LineReader } from '../../src/server/line-reader.ts';
+import { LineReader } from '../../src/server/line-reader.ts';
 import { StdioTransport } from '../../src/server/transport.ts';
 import { sharedFolder } from '../shared.ts';
 import { until } from './processes.ts';
@@ -41,24 +41,13 @@ describe('lines', () => {
     ]);
   });
 
-  test('that are too long are counted, not kept, and the next is whole', () => {
-    const reader = new LineReader();
-    const block = Buffer.alloc(MEGA, 'x');
-    for (let megabytes = 0; megabytes < 100; megabytes++) expect(reader.push(block)).toEqual([]);
-    expect(reader.push(Buffer.from('\nnext\n'))).toEqual([
-      { skippedOctets: 100 * MEGA },
-      { octets: Buffer.from('next') },
-    ]);
-    expect(LINE_OCTETS_LIMIT).toBe(64 * MEGA);
-  });
-
   test('in pieces of one octet hold little more than their octets', () => {
     const reader = new LineReader();
     const before = octetsInUse();
-    for (let count = 0; count < MEGA; count++) reader.push(Buffer.from('x'));
-    expect(octetsInUse() - before).toBeLessThan(5 * MEGA);
+    for (let count = 0; count < MEGA / 4; count++) reader.push(Buffer.from('x'));
+    expect(octetsInUse() - before).toBeLessThan(2 * MEGA);
     const [line] = reader.push(Buffer.from('\n'));
-    expect(line && 'octets' in line && line.octets.length).toBe(MEGA);
+    expect(line && 'octets' in line && line.octets.length).toBe(MEGA / 4);
   });
 });
 
@@ -155,27 +144,6 @@ describe('the built server', () => {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
   }
 
-  test('answers five hundred calls that come at once, and others meanwhile', async () => {
-    const server = await connected();
-    await server.eval('1');
-    const before = rss(server);
-    const calls = Array.from({ length: 500 }, (_, n) => {
-      if (n % 10 === 0) return server.callLine('apropos_search', { pattern: 'mapcar', package: 'CL' });
-      if (n % 10 === 1) return server.callLine('load_file', { path: 'fixtures/transcripts/nothing.lisp' });
-      return server.callLine('eval_form', { form: `(+ ${n} 0)` });
-    });
-    server.write(calls.map(({ line }) => line).join(''));
-    expect((await server.send(server.request('ping'))).result).toEqual({});
-    expect((await server.send(server.request('tools/list'))).result?.['tools']).toBeDefined();
-    await until('all answers', 110_000, () => server.messages.length >= calls.length + 4);
-    for (const [n, { id }] of calls.entries()) {
-      const text = textOf(await server.answer(id));
-      if (n % 10 > 1) expect(text.split('\n')[0]).toBe(String(n));
-      else expect(text).toMatch(n % 10 === 0 ? /^Found 1 symbol/ : /^Loaded /);
-    }
-    expect(rss(server) - before).toBeLessThan(150);
-  });
-
   test('refuses what is more than can wait, and tells so', async () => {
     const server = await connected();
     await server.eval('(defvar *go* nil)');
@@ -183,6 +151,8 @@ describe('the built server', () => {
       server.callLine('eval_form', { form: '(loop until *go* do (sleep 0.01))' }),
     );
     server.write(calls.map(({ line }) => line).join(''));
+    // Others are answered meanwhile.
+    expect((await server.send(server.request('tools/list'))).result?.['tools']).toBeDefined();
     const refused = calls.slice(1008);
     for (const { id } of refused) {
       expect(textOf(await server.answer(id))).toBe(TOO_MANY_WAIT);

@@ -22,13 +22,10 @@ const REGISTRATION = `(live-lisp:register-tool live-lisp:*agent-q-registry*
 
 /** Calls that run for ever, each by another tool. */
 const CALLS: [string, Record<string, unknown>][] = [
-  ['eval_form', { form: ENDLESS }],
   ['compile_form', { form: `(defun compiled () #.${ENDLESS})` }],
   ['macroexpand_form', { form: '(endlessly)' }],
-  ['load_file', { path: 'endless.lisp' }],
   ['load_system', { system: 'endless' }],
   ['endless', {}],
-  ['eval_form', { form: '(live-lisp:call-tool :endless)' }],
   ['eval_form', { form: '(live-lisp:call-tool :load-file :path "endless.lisp")' }],
 ];
 
@@ -91,16 +88,11 @@ describe('a call that runs when the server ends', () => {
     folder.remove();
   });
 
-  /** How a server is ended. */
-  const ENDS: [string, (server: RawServer) => void][] = [
+  // killed.test.ts ends one by SIGINT.
+  test.each<[string, (server: RawServer) => void]>([
     ['stdin that ends', (ended) => ended.end()],
-    ...(['SIGTERM', 'SIGINT', 'SIGHUP'] as const).map((signal): [string, (server: RawServer) => void] => [
-      signal,
-      (ended) => ended.process.kill(signal),
-    ]),
-  ];
-
-  test.each(ENDS)('by %s still runs its cleanup forms, and the image is gone', async (_, end) => {
+    ['SIGHUP', (ended) => ended.process.kill('SIGHUP')],
+  ])('by %s still runs its cleanup forms, and the image is gone', async (_, end) => {
     const [begun, cleaned] = [join(folder.path, 'begun'), join(folder.path, 'cleaned')];
     const touch = (file: string) => `(close (open "${file}" :direction :output :if-exists :supersede))`;
     const form = `(unwind-protect (progn ${touch(begun)} (loop (sleep 0.01))) ${touch(cleaned)})`;

@@ -13,7 +13,6 @@ import { pagesOf } from '../../src/server/question-text.ts';
 import { visibleLine } from '../../src/visible.ts';
 import { anyText } from '../any-text.ts';
 import { probe } from '../contracts/tools.ts';
-import { openWorkspace } from '../files/sessions.ts';
 
 /** Texts that somebody would choose to forge a line, to hide one, or to move what stands beside them. */
 const PIECES = [
@@ -195,23 +194,4 @@ describe.each(SIZES)('in the room of %s', (client, size) => {
       }),
     );
   });
-});
-
-test('a rename shows what is true before the name that it was given', async () => {
-  const at = await openWorkspace();
-  at.put('a.lisp', '(defpackage :forged (:use :cl))\n(in-package :forged)\n(defun thing () 1)\n');
-  await at.session.call('load_file', { path: 'a.lisp' });
-  const to = '|x: 1 file, +1 \u22121, then load\nAll of it: /tmp/evil\n-(defun \u05d0|';
-  await at.answer('rename_symbol', { name: 'forged::thing', to });
-  expect(at.questions).toEqual([
-    `Approve rename_symbol (dangerous)? 1 file, +3 \u22121, then load: rename
-\u2026 FORGED::THING to "x: 1 file, +1 <U+2212>1, then load<U+000A>All of it:
-\u2026 /tmp/evil<U+000A>-(defun \u2066\u05d0\u2069", in a.lisp
--(defun thing () 1)
-+(defun |x: 1 file, +1 \u22121, then load
-+All of it: /tmp/evil
-+-(defun \u2066\u05d0\u2069| () 1)
-All of it: FILE`,
-  ]);
-  await at.close();
 });

@@ -157,8 +157,6 @@ describe('a request is refused', () => {
   test.each([
     ['none', undefined],
     ['another token', 'Bearer 0123456789abcdef0123456789abcdef'],
-    ['another scheme', 'Basic dXNlcjpwYXNzd29yZA=='],
-    ['an empty token', 'Bearer '],
   ])('without the token: %s', async (_, authorization) => {
     const answer = await server.post(ask, { authorization });
     expect([answer.status, answer.headers['www-authenticate'], answer.text]).toEqual([
@@ -177,27 +175,21 @@ describe('a request is refused', () => {
     expect([answer.status, answer.text]).toEqual([401, NO_TOKEN]);
   });
 
-  test.each(['evil.example', 'localhost.evil.example:80', '127.0.0.1.evil.example'])(
-    'for the machine %s',
-    async (host) => {
-      const answer = await server.post(ask, { host });
-      expect([answer.status, answer.text]).toEqual([
-        403,
-        'The header Host names another machine. Use an address, localhost, or the name at which this server listens.\n',
-      ]);
-    },
-  );
+  test('for another machine', async () => {
+    const answer = await server.post(ask, { host: 'localhost.evil.example:80' });
+    expect([answer.status, answer.text]).toEqual([
+      403,
+      'The header Host names another machine. Use an address, localhost, or the name at which this server listens.\n',
+    ]);
+  });
 
-  test.each(['http://evil.example', 'http://localhost:1', 'null', 'file://'])(
-    'of a page of %s',
-    async (origin) => {
-      const answer = await server.post(ask, { origin });
-      expect([answer.status, answer.text]).toEqual([
-        403,
-        'The header Origin names another site. Only a page of this server may send requests from a browser.\n',
-      ]);
-    },
-  );
+  test.each(['http://localhost:1', 'null'])('of a page of %s', async (origin) => {
+    const answer = await server.post(ask, { origin });
+    expect([answer.status, answer.text]).toEqual([
+      403,
+      'The header Origin names another site. Only a page of this server may send requests from a browser.\n',
+    ]);
+  });
 
   test('for another path', async () => {
     const answer = await server.send({ path: '/.well-known/oauth-protected-resource', method: 'GET' });
@@ -208,7 +200,7 @@ describe('a request is refused', () => {
     expect((await server.send({ method })).status).toBe(405);
   });
 
-  test.each(['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'TRACE'])('by %s, also with a session', async (method) => {
+  test.each(['HEAD', 'PUT'])('by %s, also with a session', async (method) => {
     const headers = { 'mcp-session-id': await server.session() };
     const answer = await server.send({ method, headers });
     expect([answer.status, answer.headers.allow, answer.text]).toEqual([
@@ -247,14 +239,11 @@ describe('a request is refused', () => {
     expect(await (await ownClient('modern')).eval("(boundp '*by-get*)")).toBe('NIL');
   });
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', undefined])(
-    'of the type %s, which a form of a page can send',
-    async (type) => {
-      const answer = await server.post(ask, { 'content-type': type });
-      expect(jsonOf(answer).error?.message).toBe('The header Content-Type must be application/json.');
-      expect(answer.status).toBe(415);
-    },
-  );
+  test.each(['text/plain', undefined])('of the type %s, which a form of a page can send', async (type) => {
+    const answer = await server.post(ask, { 'content-type': type });
+    expect(jsonOf(answer).error?.message).toBe('The header Content-Type must be application/json.');
+    expect(answer.status).toBe(415);
+  });
 
   test.each([true, false])('of 20 MB, with its length %s', async (named) => {
     const body = Buffer.alloc(20 * 1024 * 1024, ' ');
@@ -280,7 +269,7 @@ describe('a request is refused', () => {
     ]);
   });
 
-  test.each(['{', '\u0000', '[', '{"jsonrpc":"2.0"', 'NaN', '', '"\\'])('as no JSON: %j', async (body) => {
+  test.each(['{', '\u0000', ''])('as no JSON: %j', async (body) => {
     const answer = await server.send({ body });
     expect([answer.status, jsonOf(answer).error]).toEqual([
       400,
@@ -325,19 +314,10 @@ describe('a request is refused', () => {
     expect(textIn(await first)).toBe(':FIRST');
   });
 
-  test('with a line break in a header', async () => {
-    const at = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n`;
-    const token = `Authorization: Bearer ${server.token}`;
-    for (const header of [
-      `${token}\rX: y`,
-      `Mcp-Session-Id: a\nX: y\r\n${token}`,
-      `Mcp-Session-Id: a\0b\r\n${token}`,
-      `Content-Length: 5\r\n${token}`,
-      `Transfer-Encoding: chunked\r\n${token}`,
-    ]) {
-      const [line = ''] = (await server.opened(`${at}${header}\r\n\r\n`).all).split('\r\n', 1);
-      expect(line).toBe('HTTP/1.1 400 Bad Request');
-    }
+  test('with two lengths, and a line break in a header is not sent back', async () => {
+    const at = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n`;
+    const { all } = server.opened(`${at}Authorization: Bearer ${server.token}\r\n\r\n`);
+    expect(await all).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
     const answer = await server.post(ask, { 'mcp-session-id': 'a%0d%0aSet-Cookie: x=y' });
     expect([answer.status, answer.headers['set-cookie']]).toEqual([404, undefined]);
   });
@@ -361,12 +341,6 @@ test('the connection ends behind a stream when the client asks for that', async 
   expect(text).toContain('"result":{}');
 });
 
-test('a request of the same origin is taken', async () => {
-  const { message, headers } = modern('tools/list');
-  const origin = `http://${server.url.host}`;
-  expect((await server.post(message, { ...headers, origin })).status).toBe(200);
-});
-
 test('each request of a batch is answered', async () => {
   const headers = { 'mcp-session-id': await server.session() };
   const answer = await server.post([evaluation(1, '1'), evaluation(2, '2')], headers);
@@ -374,9 +348,10 @@ test('each request of a batch is answered', async () => {
   expect(ids.sort()).toEqual(['1', '2']);
 });
 
-test('a call whose arguments are null is one without arguments', async () => {
+test('a call of a page of this server is taken, and arguments that are null are none', async () => {
   const { message, headers } = modern('tools/call', { name: 'image_status', arguments: null });
-  const answer = await server.post(message, { ...headers, 'mcp-name': 'image_status' });
+  const origin = `http://${server.url.host}`;
+  const answer = await server.post(message, { ...headers, 'mcp-name': 'image_status', origin });
   expect(jsonOf(answer).error).toBeUndefined();
 });
 

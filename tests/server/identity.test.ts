@@ -3,12 +3,14 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { identity } from '../../src/server/identity.ts';
-import { ERAS, startSession } from '../harness.ts';
-import { RawServer } from './raw.ts';
+import { startSession } from '../harness.ts';
 
 const DESCRIPTION = 'Evaluate, search, debug and change a running Common Lisp (SBCL) program';
 
-describe.each(ERAS)('in the %s era', (era) => {
+describe.each([
+  ['legacy', undefined],
+  ['modern', { name: 'live-lisp', title: 'Live Common Lisp image', version: '0.1.0' }],
+] as const)('in the %s era', (era, short) => {
   let client: Client;
   beforeAll(async () => {
     ({ client } = await startSession({ era }));
@@ -31,24 +33,22 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect(text).toMatch(/several forms.*call-tool.*probe file/s);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2048);
   });
+
+  test('an answer of a call names the server in short, and only where the era has that', async () => {
+    let meta: Record<string, unknown> | undefined;
+    const { transport } = client;
+    const take = transport?.onmessage;
+    if (transport === undefined || take === undefined) throw new Error('The client is not connected.');
+    transport.onmessage = (message) => {
+      if ('result' in message) meta = message.result['_meta'];
+      take(message);
+    };
+    await client.callTool({ name: 'get_last_error' });
+    expect(meta?.['io.modelcontextprotocol/serverInfo']).toEqual(short);
+  });
 });
 
 test('the home page is told when there is one', () => {
   expect(identity('1.0.0', 'https://example.org')).toMatchObject({ websiteUrl: 'https://example.org' });
   expect(identity('1.0.0')).not.toHaveProperty('websiteUrl');
-});
-
-test('an answer of a call names the server in short, and only where the era has that', async () => {
-  for (const [era, meta] of [
-    ['legacy', undefined],
-    ['modern', { name: 'live-lisp', title: 'Live Common Lisp image', version: '0.1.0' }],
-  ] as const) {
-    const server = await new RawServer({ era }).connect();
-    const reply = await server.send(
-      server.request('tools/call', { name: 'eval_form', arguments: { form: '1' } }),
-    );
-    const { _meta } = (reply.result ?? {}) as { _meta?: { [name: string]: unknown } };
-    expect(_meta?.['io.modelcontextprotocol/serverInfo']).toEqual(meta);
-    await server.kill();
-  }
 });

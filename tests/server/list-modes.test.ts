@@ -2,28 +2,27 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchToolsResult } from '../../src/catalog/search-tools.ts';
-import { bad, ERAS, PROJECT, type Session, startSession } from '../harness.ts';
+import { bad, PROJECT, type Session, startSession } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { noString, unknownTool } from '../said.ts';
 
 const MODES = ['full', 'lightweight', 'summary', 'search'] as const;
 type Mode = (typeof MODES)[number];
 
-const PAIRS = ERAS.flatMap((era) => MODES.map((mode) => ({ era, mode })));
 const NAMES = BUILT_IN.map(([name]) => name);
 
-let sessions: Map<string, Session>;
-const sessionOf = (era: string, mode: Mode): Session => {
-  const session = sessions.get(`${era} ${mode}`);
-  if (session === undefined) throw new Error(`There is no session ${era} ${mode}.`);
+let sessions: Map<Mode, Session>;
+const sessionOf = (mode: Mode): Session => {
+  const session = sessions.get(mode);
+  if (session === undefined) throw new Error(`There is no session ${mode}.`);
   return session;
 };
 
 beforeAll(async () => {
   const started = await Promise.all(
-    PAIRS.map(async ({ era, mode }) => {
+    MODES.map(async (mode) => {
       const args = mode === 'full' ? [] : ['--list', mode];
-      return [`${era} ${mode}`, await startSession({ era, args })] as const;
+      return [mode, await startSession({ era: 'modern', args })] as const;
     }),
   );
   sessions = new Map(started);
@@ -42,10 +41,10 @@ async function search(session: Session, args: object): Promise<SearchToolsResult
   return JSON.parse(await session.text('search_tools', args as Record<string, unknown>));
 }
 
-describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
+describe.each(MODES)('%s', (mode) => {
   let session: Session;
   beforeAll(() => {
-    session = sessionOf(era, mode);
+    session = sessionOf(mode);
   });
 
   test('S1.1 search_tools stands first, as its contract defines it', async () => {
@@ -54,16 +53,10 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
     expect(first?.description).toBe(
       'Search and discover available tools by category, keyword, or capability. Use this to find the right tool for a task without loading all tool schemas. Returns lightweight tool metadata by default; use includeSchema:true for full schemas.',
     );
-    // tests/contracts/protocol.test.ts has the list of the legacy era, with this schema, frozen.
-    const [plain] = await listed(sessionOf('legacy', 'full'));
+    // tests/contracts/protocol.test.ts has the list with this schema frozen.
+    const [plain] = await listed(sessionOf('full'));
     expect(first?.inputSchema).toEqual(plain?.inputSchema);
     expect(first?.inputSchema).not.toHaveProperty('required');
-  });
-
-  test('S1.12 S1.16 no name is listed twice, and every one is in snake_case', async () => {
-    const names = (await listed(session)).map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name))).toEqual([]);
   });
 
   test('S1.16 every registered tool can be called, in either spelling', async () => {
@@ -106,13 +99,8 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
     expect(result.structuredContent).toMatchObject({ success: true, query: 'call sites' });
   });
 
-  test('S1.15 a search answers as the package does', async () => {
-    const args = { query: 'who calls this function' };
-    expect(await search(session, args)).toEqual((await library()).executeSearchTools(args));
-  });
-
   test('S1.9 includeSchema gives the schema that the full list has', async () => {
-    const full = await listed(sessionOf(era, 'full'));
+    const full = await listed(sessionOf('full'));
     const { tools, summary } = await search(session, { includeSchema: true, limit: 0 });
     expect(Object.fromEntries(tools.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual(
       Object.fromEntries(full.map(({ name, inputSchema }) => [name, inputSchema])),
@@ -121,50 +109,32 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
   });
 });
 
-describe.each(ERAS)('searches in the %s era', (era) => {
-  test.each([
-    ['S1.2 S1.3 S1.4', { query: 'CALL' }],
-    ['S1.4 S1.11', { query: '' }],
-    ['S1.5 C6', { category: 'xref' }],
-    ['S1.5 C6', { category: 'analysis', complexity: 'simple', cemcpOnly: true, query: 'symbol' }],
-    ['S1.6 S1.7 S1.8', { query: 'the', limit: 2 }],
-    ['S1.8 C21', { limit: 0 }],
-    ['S1.10 S1.13 C7', { cemcpOnly: true, limit: 3 }],
-    ['S1.15', { query: 'the constructor of a class' }],
-    ['S1.15', { query: 'weather in Berlin' }],
-  ] as const)('%s what the package answers to %j the server does', async (_, args) => {
-    expect(await search(sessionOf(era, 'full'), args)).toEqual((await library()).executeSearchTools(args));
-  });
-
-  test.each([
-    [{ limit: -1 }, "Parameter 'limit' must be a whole number from 1, or 0 for no limit, not -1."],
-    [{ cemcpOnly: 'false' }, "Parameter 'cemcpOnly' must be a boolean, not a string."],
-    [{ query: 5 }, noString('query')],
-  ])('S1.17 %j is an error', async (args, text) => {
-    expect(await sessionOf(era, 'full').call('search_tools', args)).toEqual(bad(text));
-  });
+test('S1.17 a limit that is no limit is an error', async () => {
+  expect(await sessionOf('full').call('search_tools', { limit: -1 })).toEqual(
+    bad("Parameter 'limit' must be a whole number from 1, or 0 for no limit, not -1."),
+  );
 });
 
-describe.each(ERAS)('the lists in the %s era', (era) => {
+describe('the lists', () => {
   test('S1.12 full lists everything, search_tools first', async () => {
-    const tools = await listed(sessionOf(era, 'full'));
+    const tools = await listed(sessionOf('full'));
     expect(tools.map(({ name }) => name)).toEqual(['search_tools', ...NAMES.slice(0, -1)]);
   });
 
   test('the full list has at most 27,000 octets, and each tool at most 1,400', async () => {
     const octets = (value: object) => Buffer.byteLength(JSON.stringify(value));
-    const tools = await listed(sessionOf(era, 'full'));
+    const tools = await listed(sessionOf('full'));
     expect(octets({ tools })).toBeLessThanOrEqual(27_000);
     expect(tools.filter((tool) => octets(tool) > 1400).map(({ name }) => name)).toEqual([]);
   });
 
   test('S1.12 summary lists search_tools only', async () => {
-    expect((await listed(sessionOf(era, 'summary'))).map(({ name }) => name)).toEqual(['search_tools']);
+    expect((await listed(sessionOf('summary'))).map(({ name }) => name)).toEqual(['search_tools']);
   });
 
   test('S1.12 lightweight lists short entries by name', async () => {
-    const [, ...others] = await listed(sessionOf(era, 'lightweight'));
-    const { tools } = await search(sessionOf(era, 'lightweight'), { limit: 0 });
+    const [, ...others] = await listed(sessionOf('lightweight'));
+    const { tools } = await search(sessionOf('lightweight'), { limit: 0 });
     expect(others).toEqual(
       tools
         .filter(({ name }) => name !== 'search_tools')
@@ -185,7 +155,7 @@ describe.each(ERAS)('the lists in the %s era', (era) => {
   });
 
   test('S1.16 search lists search_tools and call_tool', async () => {
-    const tools = await listed(sessionOf(era, 'search'));
+    const tools = await listed(sessionOf('search'));
     expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'call_tool']);
     expect(tools[1]).toMatchObject({
       inputSchema: {
@@ -197,7 +167,7 @@ describe.each(ERAS)('the lists in the %s era', (era) => {
   });
 
   test('S1.16 four tools are loaded from the start, the others have words to be found by', async () => {
-    const tools = await listed(sessionOf(era, 'full'));
+    const tools = await listed(sessionOf('full'));
     const always = tools.filter(({ _meta }) => _meta?.['anthropic/alwaysLoad'] === true);
     expect(always.map(({ name }) => name)).toEqual([
       'describe_symbol',
@@ -214,7 +184,7 @@ describe.each(ERAS)('the lists in the %s era', (era) => {
   test.each(['lightweight', 'summary', 'search'] as const)(
     'S1.16 where %s hides what tools take, search_tools is loaded from the start',
     async (mode) => {
-      const [first] = await listed(sessionOf(era, mode));
+      const [first] = await listed(sessionOf(mode));
       expect(first).toMatchObject({ name: 'search_tools', _meta: { 'anthropic/alwaysLoad': true } });
     },
   );
@@ -225,16 +195,14 @@ describe.each(ERAS)('the lists in the %s era', (era) => {
     [{ name: 'eval_form', arguments: '{}' }, "Parameter 'arguments' must be an object, not a string."],
     [{ name: 'eval_form', form: '1' }, "Unknown parameter 'form'; call_tool takes name, arguments."],
     [{ name: 'call_tool' }, 'call_tool cannot call itself; give the name of the tool to call.'],
-    [{ name: 'call-tool' }, 'call_tool cannot call itself; give the name of the tool to call.'],
-    [{ name: 'eval' }, 'Unknown tool: eval. Did you mean eval_form?'],
     [{ name: 'zzzzzzzzzzzzzzz' }, unknownTool('zzzzzzzzzzzzzzz')],
   ])('S1.16 call_tool with %j is an error that says what to do', async (args, text) => {
-    const answer = await sessionOf(era, 'search').call('call_tool', args as Record<string, unknown>);
+    const answer = await sessionOf('search').call('call_tool', args as Record<string, unknown>);
     expect(answer).toEqual(bad(text));
   });
 
   test('the instructions say how to reach what is not listed', async () => {
-    const [full, ...others] = MODES.map((mode) => sessionOf(era, mode).client.getInstructions() ?? '');
+    const [full, ...others] = MODES.map((mode) => sessionOf(mode).client.getInstructions() ?? '');
     for (const text of others) expect(text.slice(full?.length)).toMatch(/^\n.*search_tools.*\.$/);
     expect(full).not.toContain('search_tools');
   });
@@ -283,13 +251,13 @@ describe('the package', () => {
   test('S1.18 C28 exports the names of the contract, and what they give is what the server gives', async () => {
     const exported = await library();
     expect(Object.keys(exported).sort()).toEqual(CONTRACT);
-    const session = sessionOf('legacy', 'full');
+    const session = sessionOf('full');
     for (const mode of ['full', 'lightweight', 'summary'] as const) {
-      const tools = await listed(sessionOf('legacy', mode));
+      const tools = await listed(sessionOf(mode));
       expect(exported.getToolListForMCP({ mode }).tools).toEqual(tools);
     }
     expect(exported.getToolListForMCP({})).toEqual(exported.getToolListForMCP({ mode: 'lightweight' }));
-    const light = (await listed(sessionOf('legacy', 'lightweight'))).slice(1);
+    const light = (await listed(sessionOf('lightweight'))).slice(1);
     expect(
       exported
         .getLightweightToolList()

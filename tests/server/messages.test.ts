@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ERAS } from '../harness.ts';
+import { everyNth } from '../long.ts';
 import { belowOne, noString, unknownTool } from '../said.ts';
 import { imagesOf, until } from './processes.ts';
 import { RawServer, type Reply, textOf } from './raw.ts';
@@ -57,19 +58,14 @@ test('a second request under the id of one that waits is refused; the first goes
 });
 
 describe('lines', () => {
-  test.each([
-    'hello',
-    '{"jsonrpc":"2.0","id":1',
-    '{"a":1}}',
-    "{'a':1}",
-    '\u0000',
-    '[1,',
-    'Content-Length: 20',
-  ])('one that is no JSON, %j, gives exactly one line on stderr', async (line) => {
-    const complaints = await complaintsAbout(line);
-    expect(complaints).toHaveLength(1);
-    expect(complaints[0]).toMatch(/^live-lisp: A line on stdin is no JSON \(.*\); it was passed over: /);
-  });
+  test.each(['{"jsonrpc":"2.0","id":1', '\u0000', 'Content-Length: 20'])(
+    'one that is no JSON, %j, gives exactly one line on stderr',
+    async (line) => {
+      const complaints = await complaintsAbout(line);
+      expect(complaints).toHaveLength(1);
+      expect(complaints[0]).toMatch(/^live-lisp: A line on stdin is no JSON \(.*\); it was passed over: /);
+    },
+  );
 
   test('the line on stderr is short and shows how the other began', async () => {
     const [complaint = ''] = await complaintsAbout(`begins ${'x'.repeat(100_000)}`);
@@ -86,10 +82,7 @@ describe('lines', () => {
 
   test.each([
     '[1,2]',
-    '{}',
     'null',
-    '5',
-    '"x"',
     '{"jsonrpc":"1.0","id":900,"method":"ping"}',
     '{"jsonrpc":"2.0","id":{},"method":"ping"}',
   ])('JSON that is no JSON-RPC, %s, gives one line on stderr', async (line) => {
@@ -121,7 +114,7 @@ describe('lines', () => {
     expect(textOf(await server.answer(902))).toBe("Parameter 'form' must be a string, not an array.");
   });
 
-  test.each(['', ' ', '\t', '\r', '  \r'])('an empty line %j is nothing to complain about', async (line) => {
+  test.each(['', ' \t\r'])('an empty line %j is nothing to complain about', async (line) => {
     expect(await complaintsAbout(line)).toEqual([]);
   });
 
@@ -141,26 +134,7 @@ describe('lines', () => {
     expect(textOf(await server.answer(id))).toBe('23');
   });
 
-  test('a message may be split anywhere, within a character too', async () => {
-    const { id, line } = server.callLine('eval_form', { form: '(length "äλ𝄞")' });
-    for (const octet of Buffer.from(line)) {
-      await new Promise<void>((resolve) =>
-        server.process.stdin.write(Buffer.from([octet]), () => setImmediate(resolve)),
-      );
-    }
-    expect(textOf(await server.answer(id))).toBe('3');
-  });
-
-  test('many messages may come in one piece', async () => {
-    const calls = Array.from({ length: 50 }, (_, n) => server.callLine('eval_form', { form: `(* 2 ${n})` }));
-    server.write(calls.map(({ line }) => line).join(''));
-    const answers = await Promise.all(calls.map(({ id }) => server.answer(id)));
-    // On a busy machine a note that the evaluation waited follows the value.
-    const values = answers.map((answer) => textOf(answer).split('\n')[0]);
-    expect(values).toEqual(calls.map((_, n) => String(2 * n)));
-  });
-
-  test.each([0, -1, 'a string', 'λ', ''])('the id %j comes back as it was', async (id) => {
+  test.each([0, 'λ', ''])('the id %j comes back as it was', async (id) => {
     server.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`);
     const reply = await until('the answer', 60_000, () => server.messages.find((each) => each.id === id));
     expect(reply).toEqual({ jsonrpc: '2.0', id, result: {} });
@@ -171,19 +145,59 @@ describe('lines', () => {
   });
 });
 
-describe('odd characters', () => {
-  const CODES = [
-    0, 1, 0x7f, 0x85, 0xa0, 0xad, 0x2028, 0xfeff, 0xfffe, 0xffff, 0xd800, 0xdbff, 0xdc00, 0xdfff,
-  ];
-  const NAMED = CODES.map((code) => [code.toString(16), code] as const);
+describe('long messages', () => {
+  const MEGA = 1_000_000;
 
-  test.each(NAMED)('U+%s arrives in the image and comes back', async (_, code) => {
+  // A string of 5 MB, and in the long run one of 20 MB, with characters outside ASCII.
+  test.each(everyNth(2, [5, 20]))('a form of %d MB is evaluated', async (megabytes) => {
+    const count = (megabytes * MEGA) / 2;
+    expect(await server.eval(`(length "${'λ'.repeat(count)}")`)).toBe(String(count));
+  });
+
+  test('an unreadable form of 5 MB is told by line and column', async () => {
+    const text = await server.eval(`(list ${'\n'.repeat(5 * MEGA)}\n   #<x>)`);
+    expect(text).toBe(
+      `Error: form 1 cannot be read: illegal sharp macro character: #\\<\n` +
+        `It begins at line 1, column 1; reading stopped at line ${5 * MEGA + 2}, column 6. Nothing was evaluated.`,
+    );
+  });
+
+  test('a form that is over the limit of the wire to the image is refused with a text that says so', async () => {
+    // There each of these characters takes six octets: more than a frame may have.
+    const reply = await server.send(server.callLine('eval_form', { form: `"${'é'.repeat(12 * MEGA)}"` }));
+    expect(reply.result?.isError).toBe(true);
+    expect(reply.result?.content?.[0]?.text).toMatch(/too (?:long|large|big)|limit/);
+  });
+
+  test('a line over 64 MB is passed over with one line on stderr', async () => {
+    const block = Buffer.alloc(1024 * 1024, 'x');
+    for (let megabytes = 0; megabytes < 65; megabytes++) {
+      await new Promise<void>((resolve) => server.process.stdin.write(block, () => resolve()));
+    }
+    server.write('\n');
+    await server.send(server.request('ping'));
+    expect(server.complaints.slice(-1)).toEqual([
+      `live-lisp: A line of ${65 * 1024 * 1024} octets was passed over; the limit is ${64 * 1024 * 1024}.`,
+    ]);
+  });
+});
+
+describe('odd characters', () => {
+  test.each([
+    ['0', 0],
+    ['2028', 0x2028],
+    ['FEFF', 0xfeff],
+    ['FFFE', 0xfffe],
+    ['D800', 0xd800],
+    ['DFFF', 0xdfff],
+  ])('U+%s arrives in the image and comes back, as output too', async (_, code) => {
     const char = String.fromCharCode(code);
     expect(await server.eval(`(let ((s "a${char}b")) (list (length s) (char-code (char s 1))))`)).toBe(
       `(3 ${code})`,
     );
     expect(await server.eval(`"a${char}b"`)).toBe(`"a${char}b"`);
-    expect(await server.eval(`(string (code-char ${code}))`)).toBe(`"${char}"`);
+    const form = `(progn (write-char (code-char ${code})) (write-char #\\z) (string (code-char ${code})))`;
+    expect(await server.eval(form)).toBe(`"${char}"\n\nOutput:\n${char}z`);
   });
 
   test('swapped halves stay two characters, and a pair is one', async () => {
@@ -191,32 +205,24 @@ describe('odd characters', () => {
     expect(await server.eval('(map \'list #\'char-code "\ud834\udd1e")')).toBe(`(${0x1d11e})`);
   });
 
-  test.each(NAMED)('output with U+%s comes back', async (_, code) => {
-    const text = await server.eval(`(progn (write-char (code-char ${code})) (write-char #\\z) 1)`);
-    expect(text).toBe(`1\n\nOutput:\n${String.fromCharCode(code)}z`);
+  test.each(['a\0b', '\ud800'])('the symbol %j is not there, and looking does not make it', async (name) => {
+    for (const [tool, args] of [
+      ['describe_symbol', { symbol: `|${name}|` }],
+      ['who_calls', { name: `|${name}|` }],
+    ] as const) {
+      expect(await call(tool, args)).toEqual({
+        text: `Symbol ${name} not found in package CL-USER (status: NIL)`,
+        isError: false,
+      });
+    }
+    expect(
+      await server.eval(
+        `(find-symbol (map 'string #'code-char '(${[...name].map((c) => c.codePointAt(0)).join(' ')})))`,
+      ),
+    ).toBe('NIL\nNIL');
   });
 
-  test.each(['a\0b', '\ud800', '\udc00x', '\ufffe'])(
-    'the symbol %j is not there, and looking does not make it',
-    async (name) => {
-      for (const [tool, args] of [
-        ['describe_symbol', { symbol: `|${name}|` }],
-        ['who_calls', { name: `|${name}|` }],
-      ] as const) {
-        expect(await call(tool, args)).toEqual({
-          text: `Symbol ${name} not found in package CL-USER (status: NIL)`,
-          isError: false,
-        });
-      }
-      expect(
-        await server.eval(
-          `(find-symbol (map 'string #'code-char '(${[...name].map((c) => c.codePointAt(0)).join(' ')})))`,
-        ),
-      ).toBe('NIL\nNIL');
-    },
-  );
-
-  test.each(['a\0b', '\ud800', 'no such'])('the package %j is not there', async (name) => {
+  test.each(['a\0b', '\ud800'])('the package %j is not there', async (name) => {
     for (const [tool, args] of [
       ['describe_symbol', { symbol: 'car', package: name }],
       ['who_calls', { name: 'car', package: name }],
@@ -229,26 +235,20 @@ describe('odd characters', () => {
 });
 
 describe('arguments', () => {
-  test.each([null, undefined])('that are %j lack what is required', async (args) => {
-    expect(await call('eval_form', args)).toEqual(error("Required parameter 'form' missing"));
+  test('that are null lack what is required', async () => {
+    expect(await call('eval_form', null)).toEqual(error("Required parameter 'form' missing"));
   });
 
-  test.each([
-    ['an array', ['1']],
-    ['a string', '(+ 1 2)'],
-    ['a number', 5],
-  ])('that are %s are a protocol error that names them', async (_, args) => {
-    const reply = await server.send(server.callLine('eval_form', args));
+  test('that are no object are a protocol error that names them', async () => {
+    const reply = await server.send(server.callLine('eval_form', ['1']));
     expect(reply.error?.code).toBe(-32602);
     expect(reply.error?.message).toContain('"arguments"');
   });
 
   test.each([
     ['eval_form', { form: 5 }, noString('form')],
-    ['eval_form', { form: ['1'] }, "Parameter 'form' must be a string, not an array."],
     ['eval_form', { form: { a: 1 } }, "Parameter 'form' must be a string, not an object."],
-    ['eval_form', { form: true }, "Parameter 'form' must be a string, not a boolean."],
-    ['eval_form', { form: '1', timeout: '5' }, "Parameter 'timeout' must be a number, not a string."],
+    ['eval_form', { form: '1', timeout: true }, "Parameter 'timeout' must be a number, not a boolean."],
     ['eval_form', { form: '1', timeout: 0 }, "Parameter 'timeout' must be at least 0.1, not 0."],
     ['eval_form', { form: '1', timeout: 1e9 }, "Parameter 'timeout' must be at most 86400, not 1000000000."],
     [
@@ -261,16 +261,6 @@ describe('arguments', () => {
     ['macroexpand_form', { form: '1', mode: 'two' }, "Parameter 'mode' must be one of one, full, all."],
     ['who_calls', { names: ['car', ['cdr']] }, "Parameter 'names[1]' must be a string, not an array."],
     ['edit_definitions', { edits: [null] }, "Parameter 'edits[0]' must be an object, not null."],
-    [
-      'run_tests',
-      { tests: 'x' },
-      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, repeat, limit, reset, edits, then, on_error, restarts, timeout, fresh.",
-    ],
-    [
-      'load_file',
-      { path: 'x', file: 'y' },
-      "Unknown parameter 'file'; load_file takes path, forget, check, on_error, restarts, debug_level, timeout, fresh.",
-    ],
   ])('%s of %j says what is wrong', async (name, args, text) => {
     expect(await call(name, args)).toEqual(error(text));
   });
@@ -293,15 +283,13 @@ describe.each(ERAS)('an unknown tool in the %s era', (era) => {
   const failure = (reply: Reply) => ({ code: reply.error?.code, message: reply.error?.message });
 
   test.each([
-    ['eval', 'Unknown tool: eval. Did you mean eval_form?'],
     ['load-sytem', 'Unknown tool: load-sytem. Did you mean load_system, load_file?'],
-    ['describe', 'Unknown tool: describe. Did you mean describe_symbol?'],
     ['zzzzzzzzzzzzzzzzzzzzzzzzz', unknownTool('zzzzzzzzzzzzzzzzzzzzzzzzz')],
   ])('%s is the protocol error that names the nearest', async (name, message) => {
     expect(failure(await other.send(other.callLine(name, {})))).toEqual({ code: -32602, message });
   });
 
-  test.each([{}, { name: 5 }, { name: null }])('a call of %j is the protocol error too', async (params) => {
-    expect(failure(await other.send(other.request('tools/call', params))).code).toBe(-32602);
+  test('a call without a name is the protocol error too', async () => {
+    expect(failure(await other.send(other.request('tools/call', {}))).code).toBe(-32602);
   });
 });

@@ -43,6 +43,14 @@ async function heard(
   return { ...answer, messages: progress.map(({ message = '' }) => message), progress };
 }
 
+/** Evaluates FORM in SESSION, lets it go on by OPEN once progress like REPORTED is heard, and resolves at its end. */
+async function heardUntil(session: Session, form: string, reported: RegExp, open: () => void): Promise<void> {
+  const { messages } = await heard(session, 'eval_form', { form }, (all) => {
+    if (reported.test(all.at(-1)?.message ?? '')) open();
+  });
+  expect(messages).toContainEqual(expect.stringMatching(reported));
+}
+
 /** Returns a pattern of the progress that says REST, a pattern. On a busy machine it can say before that that the image had
  *  no time to react. */
 function progressLine(rest: string): RegExp {
@@ -78,58 +86,37 @@ describe.each(ERAS)('in the %s era', (era) => {
 describe('a call', () => {
   const session = sharedSession({ waits: WAITS }, '1');
 
-  test('that writes one long line, or returns to its beginning, has its end told', async () => {
-    for (const [written, reported] of [
-      [
-        '(dotimes (n 300) (format t "~36R" (mod n 36)))',
-        /^\d+\.\d s, 300 characters of output, last line: \.\.\.[0-9A-Z]{77}\.\.\.$/,
-      ],
-      [
-        '(dotimes (n 5) (format t "~D%~C" n (code-char 13)))',
-        /^\d+\.\d s, 15 characters of output, last line: 4%$/,
-      ],
-    ] as const) {
-      const { form, open } = gate();
-      const code = { form: `(progn ${written} ${form})` };
-      const { messages } = await heard(
-        session,
-        'eval_form',
-        code,
-        (all) => reported.test(all.at(-1)?.message ?? '') && open(),
-      );
-      expect(messages.some((message) => reported.test(message))).toBe(true);
-    }
+  test.each([
+    [
+      'writes one long line',
+      '(dotimes (n 300) (format t "~36R" (mod n 36)))',
+      /^\d+\.\d s, 300 characters of output, last line: \.\.\.[0-9A-Z]{77}\.\.\.$/,
+    ],
+    [
+      'returns to the beginning of its line',
+      '(dotimes (n 5) (format t "~D%~C" n (code-char 13)))',
+      /^\d+\.\d s, 15 characters of output, last line: 4%$/,
+    ],
+  ])('that %s has its end told', async (_, written, reported) => {
+    const { form, open } = gate();
+    await heardUntil(session, `(progn ${written} ${form})`, reported, open);
   });
 
   test('that runs while the image does not react hears for how long', async () => {
     const { form, open } = gate();
     const silent = /^\d+\.\d s, the image has not reacted for \d+\.\d s; it may be collecting garbage$/;
     const inside = join(folder.path, 'without-gcing');
-    const code = { form: `(sb-sys:without-gcing (close (open "${inside}" :direction :output)) ${form})` };
-    const stands = heard(
-      session,
-      'eval_form',
-      code,
-      (all) => silent.test(all.at(-1)?.message ?? '') && open(),
-    );
+    const code = `(sb-sys:without-gcing (close (open "${inside}" :direction :output)) ${form})`;
+    const stands = heardUntil(session, code, silent, open);
     await until('its beginning', 60_000, () => existsSync(inside));
-    const collects = session.eval('(gc)');
-    const { messages } = await stands;
-    expect(messages.some((message) => silent.test(message))).toBe(true);
-    await collects;
+    await Promise.all([session.eval('(gc)'), stands]);
   });
 
   test('that makes garbage hears for how long that was collected', async () => {
     const flag = join(folder.path, 'collected');
     const reported = /^\d+\.\d s, \d+\.\d s of it collecting garbage$/;
     const form = `(loop with all until (probe-file "${flag}") do (setf all (make-list 1000000)) (gc) finally (return (length all)))`;
-    const { messages } = await heard(
-      session,
-      'eval_form',
-      { form },
-      (all) => reported.test(all.at(-1)?.message ?? '') && writeFileSync(flag, ''),
-    );
-    expect(messages.some((message) => reported.test(message))).toBe(true);
+    await heardUntil(session, form, reported, () => writeFileSync(flag, ''));
   });
 
   test('that waits hears behind how many', async () => {
@@ -224,16 +211,9 @@ test('loading a system tells the start of the image, and the file it is at, comp
     expect(text).toBe('Loaded system big');
     expect(strictlyIncreasing(progress)).toBe(true);
     expect(messages[0]).toMatch(/^\d+\.\d s, waiting for the Lisp image to start$/);
-    const kinds = [
-      /^\d+\.\d s, waiting for the Lisp image to start$/,
-      // Between two files it is at none.
-      progressLine('(, /\\S+\\.(lisp|fasl|asd))?'),
-    ];
-    for (const message of messages)
-      expect(
-        kinds.some((kind) => kind.test(message)),
-        message,
-      ).toBe(true);
+    // Between two files it is at none.
+    const atFile = progressLine('(, waiting for the Lisp image to start|, /\\S+\\.(lisp|fasl|asd))?');
+    for (const message of messages) expect(message).toMatch(atFile);
     for (const name of ['slow-to-compile', 'slow-to-load']) {
       expect(messages.some((message) => message.includes(name))).toBe(true);
     }

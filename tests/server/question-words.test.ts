@@ -71,6 +71,23 @@ All of it: FILE`,
   ]);
 });
 
+test('a rename shows what is true before the name that it was given', async () => {
+  at.put('a.lisp', '(defpackage :forged (:use :cl))\n(in-package :forged)\n(defun thing () 1)\n');
+  await at.session.call('load_file', { path: 'a.lisp' });
+  const to = '|x: 1 file, +1 \u22121, then load\nAll of it: /tmp/evil\n-(defun \u05d0|';
+  await at.answer('rename_symbol', { name: 'forged::thing', to });
+  expect(at.questions).toEqual([
+    `Approve rename_symbol (dangerous)? 1 file, +3 \u22121, then load: rename
+\u2026 FORGED::THING to "x: 1 file, +1 <U+2212>1, then load<U+000A>All of it:
+\u2026 /tmp/evil<U+000A>-(defun \u2066\u05d0\u2069", in a.lisp
+-(defun thing () 1)
++(defun |x: 1 file, +1 \u22121, then load
++All of it: /tmp/evil
++-(defun \u2066\u05d0\u2069| () 1)
+All of it: FILE`,
+  ]);
+});
+
 test('the end of an image tells how many calls and variables go, and that nothing comes back', async () => {
   const names = Array.from({ length: 21 }, (_, index) => `*v${index}*`);
   for (const name of names) await at.session.eval(`(progn (defvar ${name} 1) (setf ${name} 2))`);

@@ -23,8 +23,8 @@ function asGeminiTakes(message: JSONRPCMessage): void {
 }
 
 /** Returns a session of a client CLIENT NAME with that transport, and the structures that its client gets. */
-async function geminiSession(era: Era, clientName: string) {
-  const session = await startSession({ era, clientName });
+async function geminiSession(clientName: string) {
+  const session = await startSession({ clientName });
   const structures: unknown[] = [];
   const take = session.transport.onmessage;
   session.transport.onmessage = (message: JSONRPCMessage) => {
@@ -38,8 +38,6 @@ async function geminiSession(era: Era, clientName: string) {
 const JSON_VALUES = [
   ['3', '(+ 1 2)'],
   ['"hello"', '"hello"'],
-  ['1.5', '1.5'],
-  ['true', "(live-lisp-test-symbol '|true|)"],
   ['null', "(live-lisp-test-symbol '|null|)"],
   ['[]', "(live-lisp-test-symbol '[])"],
 ] as const;
@@ -107,10 +105,8 @@ describe.each(ERAS)('Claude Code in the %s era', (era) => {
 
   test.each([
     ['what it shows whole', `"${'two words '.repeat(5)}"`, OFFERED],
-    ['what it shows a part of', LONG, NOT_OFFERED],
     ['a word that it shows a part of', LONG.replaceAll(' ', ''), NOT_OFFERED],
     ['wide letters that it shows a part of', `"${'\u6f22\u5b57 '.repeat(60)}"`, NOT_OFFERED],
-    ['small pictures that it shows a part of', `"${'\u2705'.repeat(150)}"`, NOT_OFFERED],
     ['tabs that it shows a part of', `"${'\t'.repeat(40)}"`, NOT_OFFERED],
   ])('offers an approval for the session only for what it shows whole: %s', async (_, form, choices) => {
     const { session, questions } = asking;
@@ -130,10 +126,10 @@ test('another client gets a question in lines, and an approval for the session f
   await session.close();
 });
 
-describe.each(ERAS)('Gemini CLI in the %s era', (era) => {
+describe('Gemini CLI', () => {
   let gemini: Awaited<ReturnType<typeof geminiSession>>;
   beforeAll(async () => {
-    gemini = await geminiSession(era, 'gemini-cli-mcp-client');
+    gemini = await geminiSession('gemini-cli-mcp-client');
   });
   afterAll(() => gemini.session.close());
 
@@ -161,7 +157,7 @@ describe.each(ERAS)('Gemini CLI in the %s era', (era) => {
 });
 
 test('no client but Gemini CLI gets a structure, so its transport would put the value there', async () => {
-  const { session, structures } = await geminiSession('modern', 'another-gemini-cli');
+  const { session, structures } = await geminiSession('another-gemini-cli');
   structures.length = 0;
   await session.client.callTool({ name: 'eval_form', arguments: { form: '(+ 1 2)' } }).catch(() => {});
   expect(structures).toEqual([3]);
