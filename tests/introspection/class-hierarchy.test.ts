@@ -17,7 +17,6 @@ describe('directions', () => {
   const UP = `\nDirect superclasses: LOOKS::POINT\n${ABOVE}`;
 
   test.each([
-    [{}, `${PIXEL}${UP}\n\nNo subclasses.`],
     [{ direction: 'both' }, `${PIXEL}${UP}\n\nNo subclasses.`],
     [{ direction: 'up' }, `${PIXEL}${UP}`],
     [{ direction: 'down' }, `${PIXEL}\n\nNo subclasses.`],
