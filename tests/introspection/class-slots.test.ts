@@ -42,28 +42,6 @@ Inherited slots (1):
     ]);
   });
 
-  test('C14 the package that the names of three or more slots share stands in the header', async () => {
-    await prepare(
-      session,
-      "(progn (defclass looks::pile () ((looks::low :accessor looks::pile-low) (looks::mid :reader looks::pile-mid) (looks::high :initform 'looks::no :writer looks::set-high))) (defclass looks::heap (looks::pile) ()))",
-    );
-    expect((await slots('looks::pile')).split('\n').slice(3)).toEqual([
-      'Direct slots (3), all in LOOKS:',
-      '',
-      '  LOW  :ACCESSOR PILE-LOW',
-      '  MID  :READER PILE-MID',
-      "  HIGH  :INITFORM 'LOOKS::NO :WRITER SET-HIGH",
-    ]);
-    expect(await slots('looks::heap')).toContain(
-      'Inherited slots (3), all in LOOKS:\n\n  LOW  (from PILE)  :ACCESSOR PILE-LOW\n',
-    );
-  });
-
-  test('looking finalizes nothing', async () => {
-    await slots('looks:shape');
-    expect(await session.eval("(sb-mop:class-finalized-p (find-class 'looks:shape))")).toBe('NIL');
-  });
-
   test('no initform and an initform of NIL are told apart', async () => {
     await prepare(session, '(defclass looks::gap () ((none) (empty :initform nil)))');
     expect((await slots('looks::gap')).split('\n').slice(-2)).toEqual([
@@ -99,13 +77,6 @@ Direct slots (2):
 Inherited slots (1):
 
   LOOKS::Y  (from LOOKS::POINT)  :INITFORM 0 :TYPE FIXNUM :READER LOOKS::PX-Y :READER LOOKS::POINT-Y`);
-  });
-
-  test('a constructor that is no function any more is left out', async () => {
-    await prepare(session, "(progn (defstruct looks::half part) (fmakunbound 'make-half))");
-    expect(await slots('looks::half')).toBe(
-      'LOOKS::HALF [STRUCTURE CLASS]\n\nDirect slots (1):\n\n  COMMON-LISP-USER::PART  :INITFORM NIL :ACCESSOR COMMON-LISP-USER::HALF-PART',
-    );
   });
 });
 

@@ -30,15 +30,6 @@ Kind: FUNCTION
 Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
   });
 
-  test('no parameters, and a name in mixed case', async () => {
-    expect(await arglist('looks::bare')).toBe(
-      'LOOKS::BARE ()\nKind: FUNCTION\nType: (FUNCTION () (VALUES NULL &OPTIONAL))',
-    );
-    expect((await arglist('|Mixed Name|', { package: 'LOOKS' })).split('\n')[0]).toBe(
-      'LOOKS::Mixed Name (X)',
-    );
-  });
-
   test('C9 an inherited symbol is shown with its home', async () => {
     expect((await arglist('mapcar')).split('\n').slice(0, 2)).toEqual([
       'COMMON-LISP::MAPCAR (FUNCTION LIST &REST MORE-LISTS)',

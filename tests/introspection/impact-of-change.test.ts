@@ -63,13 +63,6 @@ describe('a function', () => {
     ]);
   });
 
-  test('with a definition that all calls fit', async () => {
-    const parts = await impact('price', {
-      definition: '(defun price (item &optional count &key currency) item)',
-    });
-    expect(parts[1]).toBe('5 calls with known arguments: all fit.');
-  });
-
   test('without a change: who is concerned', async () => {
     expect(await impact('price')).toEqual([
       'IMPACT::PRICE [FUNCTION] (ITEM COUNT &KEY CURRENCY)',
@@ -103,18 +96,6 @@ describe('a function', () => {
     ];
     expect(fits).toBe('1 call with known arguments: all fit.');
     expect(again).toBe('To compile again, as it is a macro (1): IMPACT::IN-EXPANSION');
-  });
-
-  test('that sets a place', async () => {
-    expect((await impact('(setf label)', { lambda_list: '(text thing more)' }))[1]).toBe(
-      `Calls that no longer fit (1 of 1 call):\n${row('IMPACT::LABEL-IT', 'label-it', '(setf', '2 arguments, at least 3 needed')}`,
-    );
-  });
-
-  test('lists as many of each kind as asked for', async () => {
-    const [, unfit, unknown] = await impact('price', { lambda_list: '()', limit: 1 });
-    expect(unfit?.split('\n').slice(2)).toEqual(['  ... 5 more']);
-    expect(unknown?.split('\n')).toHaveLength(3);
   });
 
   test('that FORMAT calls by a name in its control string', async () => {

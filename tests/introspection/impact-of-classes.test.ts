@@ -156,22 +156,6 @@ describe('a structure', () => {
     expect(await changed('(defstruct (point (:include other)) x y)')).toEqual(reported);
     expect(await changed('(defstruct point "A point." (x 1) (y 2))')).toEqual([undefined, undefined]);
   });
-
-  test('that has no copier and no predicate any more', async () => {
-    const parts = await impact('point', '(defstruct (point (:copier nil) (:predicate nil)) x y)');
-    expect(parts.filter((part) => part.includes('would be gone')).map((part) => part.split('\n')[0])).toEqual(
-      [
-        `IMPACT-CLASSES::COPY-POINT would be gone. Its uses (1):`,
-        `IMPACT-CLASSES::POINT-P would be gone. Its uses (1):`,
-      ],
-    );
-  });
-
-  test('with the same functions by other options', async () => {
-    const options = '(:conc-name point-) (:copier copy-point) (:predicate) (:constructor)';
-    const parts = await impact('point', `(defstruct (point ${options}) x y)`);
-    expect(parts.filter((part) => part.includes('would be gone'))).toEqual([]);
-  });
 });
 
 test('a slot that can be set no more', async () => {

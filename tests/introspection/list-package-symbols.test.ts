@@ -192,14 +192,4 @@ Internal symbols (4):
   Odd::c::d [SYMBOL]`);
     expect(await list('lost')).toBe('Package lost not found');
   });
-
-  test('a local nickname for a package that was deleted is shown without its name', async () => {
-    await prepare(
-      session,
-      '(progn (make-package "PASSING" :use nil) (make-package "KEEPER" :use nil) (sb-ext:add-package-local-nickname "P" "PASSING" "KEEPER"))',
-    );
-    expect(await list('keeper')).toContain('Local nicknames: P for PASSING');
-    await prepare(session, '(handler-bind ((error (function continue))) (delete-package "PASSING"))');
-    expect(await list('keeper')).not.toContain('PASSING');
-  });
 });

@@ -132,10 +132,6 @@ describe('what goes wrong', () => {
     expect(await expand(form)).toEqual(error(text));
   });
 
-  test('comments around the form are none', async () => {
-    expect(await expansion('; before\n(twice 1) #| after |# ; it')).toBe('(PROGN 1 1)');
-  });
-
   test('C8 S2.18 an unknown package, and a form that is missing', async () => {
     expect(await expand('(a)', { package: 'No Where' })).toEqual(error('Package No Where not found'));
     expect(await session.call('macroexpand_form', {})).toEqual(error("Required parameter 'form' missing"));
