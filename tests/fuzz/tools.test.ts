@@ -114,7 +114,7 @@ test(
     const slow: string[] = [];
     const end = performance.now() + RUN_MS;
     let calls = 0;
-    while (performance.now() < end || calls < 2 * tools.length) {
+    while (performance.now() < end || calls < 4 * tools.length) {
       const { name, inputSchema } = tools[calls % tools.length] as Tool;
       const args = anyArguments(inputSchema.properties ?? {});
       const work = async () => expectAnswer(await at.session.call(name, args));
