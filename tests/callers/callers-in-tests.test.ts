@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
-import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 libraries('fiveam', 'rt');
 
@@ -51,6 +51,8 @@ const session = sharedSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILE
 beforeAll(async () => {
   for (const system of ['made/fiveam', 'made/rt', 'apart'])
     expect(await session.text('load_system', { system })).toContain(`Loaded system ${system}`);
+  // What is left of these files is data; no code is.
+  await session.eval('(sb-ext:gc :full t)');
 });
 
 test('a function that a file makes of data while it is loaded is told by the form with that data', async () => {
@@ -79,8 +81,6 @@ Possible callers:
 test('tests that reach a function are told one by one, also those that have it as data', async () => {
   const reach = async (name: string) =>
     (await session.text('impact_of_change', { name })).split('\n\n').at(-2);
-  // What is left of these files is data; no code is.
-  await session.eval('(sb-ext:gc :full t)');
   expect(await reach('made::inner')).toBe(
     `Tests that reach it (3):
   regression.lisp:3:1  (deftest inner-as-data (made::inner 1) 2)
@@ -94,10 +94,7 @@ test('tests that reach a function are told one by one, also those that have it a
 });
 
 test('calls in files of which no code is left are found', async () => {
-  const fresh = await ownSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILED] });
-  await fresh.text('load_system', { system: 'made/fiveam' });
-  await fresh.eval('(sb-ext:gc :full t)');
-  expect(await fresh.text('impact_of_change', { name: 'made::outer', lambda_list: '(x y)' })).toContain(
+  expect(await session.text('impact_of_change', { name: 'made::outer', lambda_list: '(x y)' })).toContain(
     'suite.lisp:6:12  (is (= 3 (made::outer 2))))  [1 argument, at least 2 needed]',
   );
 });

@@ -91,3 +91,30 @@ test('functions of a structure that is a list are not listed as unused', async (
     'Functions of LISTS that nobody uses (1 of 1):\n\nInternal functions (1):\n  UNUSED\n',
   );
 });
+
+test('a call that a macro makes, or in a template, has its own place, and one of the function is no place of its setf function', async () => {
+  await written.load(
+    'tops.lisp',
+    `(defpackage :tops (:use :cl))
+(in-package :tops)
+(defun thing (x) x)
+(defun (setf thing) (value x) (list value x))
+(defmacro define-thing (name &body body)
+  \`(progn (setf (thing ',name) 1) (defun ,name () ,@body)))
+(define-thing user (thing 2))
+(setf (thing 3) (thing 4))
+(defun template (x)
+  \`(list
+    ',(thing x)))
+`,
+  );
+  expect(await callers('(setf tops::thing)')).toContain(
+    `Other places that call TOPS::(SETF THING):
+
+  TOPS::USER (define-thing)
+    tops.lisp:7:1  (define-thing user (thing 2)) (in an expansion)
+  top-level form at tops.lisp:8
+    tops.lisp:8:7  (setf (thing 3) (thing 4))`,
+  );
+  expect(await callers('tops::thing')).toContain("  TOPS::TEMPLATE\n    tops.lisp:11:7  ',(thing x)))");
+});

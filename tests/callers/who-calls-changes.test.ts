@@ -3,9 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { everyNth, LONG } from '../long.ts';
 import { sharedFixture } from '../oracle.ts';
-import { randomFrom } from '../random.ts';
 import { sharedFolder } from '../shared.ts';
 
 const folder = sharedFolder();
@@ -69,23 +67,6 @@ test('S3.11 each kind of change shows at once', async () => {
   expect(await session.text('who_calls', { name: 'chg::f' })).toBe('Possible callers:\n\n  CHG::D');
 });
 
-test('S3.11 a question that is interrupted at any point leaves the next one complete', async () => {
-  await run('(defpackage :cut (:use :cl))', '(defun cut::f (x) x)', '(defun cut::one () (cut::f 1))');
-  await rows('cut::f');
-  for (const [index, seconds] of [0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.1].entries()) {
-    const named = (number: string) => `(intern (format nil "A~D-~D" ${index} ${number}) :cut)`;
-    await run(
-      `(dotimes (i 2000) (setf (fdefinition ${named('i')}) #'list))`,
-      `(setf (fdefinition ${named("'last")}) #'cut::one)`,
-      `(handler-case (sb-ext:with-timeout ${seconds} (live-lisp:call-tool "who_calls" :name "cut::f"))
-         (sb-ext:timeout () nil))`,
-    );
-    expect(await session.text('who_calls', { name: 'cut::f' })).toContain(
-      `CUT::A${index}-LAST (same function`,
-    );
-  }
-});
-
 test('S3.11 S3.9 many more callers than the index was made with are told, in order', async () => {
   await run('(defpackage :grow (:use :cl))', '(defun grow::f (x) x)', '(defun grow::one () (grow::f 1))');
   expect(await rows('grow::f')).toEqual(['GROW::ONE']);
@@ -101,13 +82,9 @@ test('S3.11 S3.9 many more callers than the index was made with are told, in ord
 
 /** Values that keep a function which calls KEPT, as forms. */
 const KEEPING = [
-  '(lambda () (kept 1))',
   '(list (let ((z (list 1))) (lambda () (kept z))))',
   '(let ((table (make-hash-table))) (setf (gethash 1 table) (lambda (x) (kept x))) table)',
-  '(vector (sb-ext:make-timer (lambda () (kept 2))))',
   '(make-keeper :of (lambda () (kept 3)))',
-  "(compile nil '(lambda () (kept 4)))",
-  '(let ((n 0)) (list (lambda () (incf n) (kept n)) (lambda () (kept (decf n)))))',
 ];
 
 test.each(KEEPING)(
@@ -185,66 +162,6 @@ test('S3.11 what a file did goes when it is loaded again, and follows its text',
   expect(await rows('once')).toEqual(['COMMON-LISP-USER::*SECOND* (initial value)']);
   writeFileSync(file, '(in-package :cl-user)\n');
   expect(await rows('once')).toEqual([`top-level form of ${file}`]);
-});
-
-test('S3.18 sites of what runs outside functions', async () => {
-  const file = join(folder.path, 'sites.lisp');
-  writeFileSync(file, '(in-package :cl-user)\n(defun sited (x) x)\n(defvar *sited*\n  (list (sited 1)))\n');
-  expect(await session.eval(`(load (compile-file ${JSON.stringify(file)}))`)).toMatch(/^T/);
-  expect(await session.text('who_calls', { name: 'sited', sites: true })).toBe(
-    `Other places that call COMMON-LISP-USER::SITED:\n\n  COMMON-LISP-USER::*SITED* (initial value)\n    ${file}:4:9  (list (sited 1)))`,
-  );
-});
-
-test('S3.17 a test of any framework is called by its name', async () => {
-  await run(
-    '(defvar *tests* (make-hash-table))',
-    '(defun add-test (name function) (setf (gethash name *tests*) function))',
-    '(defmacro check-that (name &body body) `(add-test (quote ,name) (lambda () ,@body)))',
-    '(defun tested (x) x)',
-    '(check-that tested-works (assert (eql 1 (tested 1))))',
-  );
-  expect(await rows('tested')).toEqual(['COMMON-LISP-USER::TESTED-WORKS (check-that)']);
-});
-
-const SHAPES = [
-  (name: string, used: string) => `(defun ${name} (x) (${used} x))`,
-  (name: string, used: string) => `(defun ${name} (x) (mapcar #'${used} x))`,
-  (name: string, used: string) => `(defun ${name} (x) (let ((f '${used})) (funcall f x)))`,
-  (name: string, used: string) => `(defun ${name} (x) (flet ((g () (${used} x))) (lambda () (g))))`,
-  (name: string, used: string) => `(defmacro ${name} (x) (${used} x))`,
-  (name: string, used: string) => `(defmethod m-${name} ((x (eql ${used.length}))) (${used} x))`,
-  (name: string, used: string) => `(let ((y 1)) (defun ${name} (x) (${used} (list x y))))`,
-  (name: string) => `(defun ${name} (x) x)`,
-  (name: string) => `(fmakunbound '${name})`,
-  (name: string, used: string) => `(setf (fdefinition '${name}) (lambda (x) (${used} x)))`,
-  (name: string, used: string) =>
-    `(when (and (fboundp '${used}) (not (macro-function '${used}))) (setf (fdefinition '${name}) (fdefinition '${used})))`,
-];
-
-const SEEDS = everyNth(3, [1, 2, 3]);
-const STEPS = LONG ? 12 : 2;
-
-test.each(SEEDS)('S3.9 S3.11 random programs, seed %i: as a naive scan says', async (seed) => {
-  const random = randomFrom(seed);
-  const names = Array.from({ length: 8 }, (_, index) => `rnd${seed}-${index}`);
-  for (let step = 0; step < STEPS; step++) {
-    const forms = Array.from({ length: 4 }, () => {
-      const [name, used] = [random(8), random(8)].map((index) => names[index] ?? '');
-      return SHAPES[random(SHAPES.length)]?.(name ?? '', used ?? '') ?? '';
-    });
-    await session.eval(`(progn ${forms.map((form) => `(ignore-errors ${form})`).join(' ')} 1)`);
-    const expected = await fixture.callers(names.map((name) => `'cl-user::${name}`));
-    for (const [index, name] of names.entries()) {
-      const text = await session.text('who_calls', { name });
-      const [block = ''] = text.split(/\n\n(?:Other|Possible)|\nNote: /);
-      const found = /^Functions/.test(block) ? block.split('\n').slice(2) : [];
-      expect(
-        found.map((line) => line.trim()),
-        `${forms.join('\n')}\n${name}: ${text}`,
-      ).toEqual(expected[index]);
-    }
-  }
 });
 
 test('C31 code that an interpreter ran is told as unknown', async () => {

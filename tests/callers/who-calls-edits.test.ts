@@ -2,8 +2,6 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { LONG } from '../long.ts';
-import { fractionsFrom } from '../random.ts';
 import { Written } from './written.ts';
 
 const written = new Written();
@@ -155,50 +153,68 @@ test('S3.18 a system of the workspace is found again too', async () => {
   expect(readFileSync(written.path('part.lisp'), 'utf8')).toContain('goal-f');
 });
 
-const next = fractionsFrom(20);
-/** Returns a random number below LIMIT, the same at each run. */
-function random(limit: number): number {
-  return Math.floor(next() * limit);
-}
+const OUTSIDE = `(defpackage :edited (:use :cl))
+(in-package :edited)
+(defun target (x) x)
+(defvar *gone* (target 1))
+(print (target 2))
+(defclass kept () ((slot :initform (target 3))))
+`;
 
-test('S3.18 after random edits no place has the text of another form', async () => {
-  const form = (n: number) =>
-    [
-      `(defun name-${n} (x) (goal-g (list :name-${n} x)))`,
-      `(defmethod name-${n} ((x symbol)) (goal-g (list :name-${n} x)))`,
-      `(defvar *name-${n}* :name-${n})`,
-      `(let ((x ${n})) (defun name-${n} () (goal-g (list :name-${n} x))))`,
-    ][n % 4] ?? '';
-  const names = Array.from({ length: 24 }, (_, n) => n);
-  let forms = names.map(form);
-  await written.load('random.lisp', `(defun goal-g (x) x)\n${forms.join('\n')}\n`);
-  let found = 0;
-  for (let round = 0; round < (LONG ? 12 : 3); round++) {
-    const at = random(forms.length);
-    const [moved = ''] = forms.splice(at, 1);
-    if (round % 3 === 0) forms.splice(random(forms.length), 0, moved);
-    if (round % 3 === 1) forms.splice(random(forms.length), 0, `(defun new-${round} (x) (goal-g :new))`);
-    forms = [...forms];
-    written.write('random.lisp', `(defun goal-g (x) x)\n${forms.join('\n')}\n`);
-    const text = await written.session.text('who_calls', { name: 'goal-g', sites: true });
-    let caller = '';
-    for (const line of text.split('\n')) {
-      caller = /^ {2}COMMON-LISP-USER::(\S+)/.exec(line)?.[1]?.toLowerCase() ?? caller;
-      const shown = /^ {4}random\.lisp:\d+:\d+ {2}(.*)/.exec(line)?.[1];
-      if (shown === undefined) continue;
-      expect(shown).toContain(`:${caller} `);
-      found++;
-    }
-    const lines = readFileSync(written.path('random.lisp'), 'utf8').split('\n');
-    for (const n of names) {
-      const symbol = n % 4 === 2 ? `*name-${n}*` : `name-${n}`;
-      const described = await written.session.text('describe_symbol', { symbol });
-      for (const [, line] of described.matchAll(/random\.lisp:(\d+):/g)) {
-        expect(lines[Number(line) - 1]).toContain(`name-${n}`);
-        expect(lines[Number(line) - 1]).toBe(form(n));
-        found++;
-      }
-    }
-  }
-  expect(found).toBeGreaterThan(100);
+test('forms outside functions are told as they are now, and calls in those that did not change are checked', async () => {
+  await written.load('outside.lisp', OUTSIDE);
+  const callers = () => written.session.text('who_calls', { name: 'edited::target', sites: true });
+  expect(await callers()).toContain('outside.lisp:5:8  (print (target 2))');
+  // A form is above now, one is gone, and one has changed.
+  const above = OUTSIDE.replace('(defun', '(defun above () (target 0))\n(defun');
+  written.write('outside.lisp', above.replace(/\(defvar.*\n/, '').replace('2', '7'));
+  expect((await callers()).split('Other places')[1]).toBe(` that call EDITED::TARGET:
+
+  top-level form of outside.lisp
+  top-level form at outside.lisp:5
+    outside.lisp:5:8  (print (target 7)) ${EDITED}
+  EDITED::KEPT (slot initform)
+    outside.lisp:6:36  (defclass kept () ((slot :initform (target 3)))) ${ELSEWHERE}`);
+  expect(
+    await written.session.text('impact_of_change', { name: 'edited::target', lambda_list: '(x y)' }),
+  ).toContain(`Calls that no longer fit (1 of 1 call):
+  EDITED::KEPT (slot initform)  outside.lisp:6:36  (defclass kept () ((slot :initform (target 3))))  [1 argument, at least 2 needed]`);
+});
+
+const BELOW = `(defpackage :below (:use :cl) (:export #:price))
+(in-package :below)
+(defun price (x) (* 2 x))
+(defclass kept () ((slot :initform (price 3))))
+`;
+
+const keptBelow = async () =>
+  (await written.session.text('describe_symbol', { symbol: 'below::kept' })).match(/Defined: (.*)/)?.[1];
+
+test.each([
+  ['run_tests of a system above', 'run_tests', { system: 'above' }],
+  ['load_file of a file that loads it', 'load_file', { path: 'all.lisp' }],
+] as const)('a file that %s has loaded is as it was loaded', async (_, tool, args) => {
+  written.write('below.asd', '(defsystem "below" :components ((:file "below")))');
+  written.write(
+    'above.asd',
+    '(defsystem "above" :depends-on ("below") :perform (test-op (o c) (assert (= 4 (symbol-call :below :price 2)))))',
+  );
+  written.write('all.lisp', '(load (merge-pathnames "below.lisp" *load-truename*))');
+  written.write('below.lisp', BELOW);
+  await written.session.text('load_system', { system: 'above' });
+  written.write('below.lisp', BELOW.replace('(defun', '\n(defun').replace('2 x', 'x 2'));
+  expect(await keptBelow()).toBe(`below.lisp:5:1 ${ELSEWHERE}`);
+  await written.session.text(tool, args);
+  expect(await keptBelow()).toBe('below.lisp:5:1');
+});
+
+test('a file that is edited while it is loaded is not taken for loaded', async () => {
+  written.write('below.lisp', `${BELOW}(load "edit.lisp")\n`);
+  written.write(
+    'edit.lisp',
+    `(with-open-file (out "below.lisp" :direction :output :if-exists :supersede)
+  (write-string "\n${BELOW}" out))`,
+  );
+  await written.session.text('load_file', { path: 'all.lisp' });
+  expect(await keptBelow()).toBe(`below.lisp:5:1 ${ELSEWHERE}`);
 });

@@ -227,30 +227,6 @@ Possible callers:
   EXPANDING::LOWEST (symbol macro)`);
 });
 
-test('S3.8 S3.17 a list of functions beside a DESTRUCTURING-BIND is data, its parameters are none', async () => {
-  const path = join(folder.path, 'beside.lisp');
-  writeFileSync(
-    path,
-    `(defpackage :beside (:use :cl))
-(in-package :beside)
-(defun same-one (x) x)
-(defun part-one (x) x)
-(defun applying (x)
-  (mapcar (lambda (pair) (destructuring-bind (test key) pair (funcall test (funcall key x))))
-          '((equal part-one) (same-one part-one))))
-(defun part-two (x) x)
-(defun splitting (x) (destructuring-bind (part-two other) x (list part-two other)))
-`,
-  );
-  expect(await session.eval(`(load (compile-file ${JSON.stringify(path)}))`)).toMatch(/^T/);
-  expect(await session.text('who_calls', { name: 'beside::same-one' })).toBe(
-    'Possible callers:\n\n  BESIDE::APPLYING',
-  );
-  expect(await session.text('who_calls', { name: 'beside::part-two' })).toBe(
-    'No callers found for BESIDE::PART-TWO',
-  );
-});
-
 test('S3.17 a macro is found in files whose forms leave no code', async () => {
   const maker = join(folder.path, 'maker.lisp');
   const constants = join(folder.path, 'constants.lisp');

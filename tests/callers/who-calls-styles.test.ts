@@ -81,12 +81,6 @@ function expected(file?: string): Record<string, string[]> {
   };
 }
 
-test('S3.17 C31 load_file: every style is found, with its kind', async () => {
-  session = await startSession();
-  expect(await session.text('load_file', { path: 'fixtures/styles.lisp' })).toMatch(/^Loaded/);
-  expect(await blocks()).toEqual(expected('fixtures/styles.lisp'));
-});
-
 test('S3.17 C31 compile-file and load: every style is found, also when the index was made before', async () => {
   const folder = ownFolder();
   const file = join(folder.path, 'styles.lisp');
@@ -95,12 +89,6 @@ test('S3.17 C31 compile-file and load: every style is found, also when the index
   await session.text('who_calls', { name: 'car', package: 'CL' });
   expect(await session.eval(`(load (compile-file ${JSON.stringify(file)}))`)).toBe('T');
   expect(await blocks()).toEqual(expected(file));
-});
-
-test('S3.17 C31 LOAD of the source: every style is found', async () => {
-  session = await startSession();
-  expect(await session.eval(`(load ${JSON.stringify(FILE)})`)).toBe('T');
-  expect(await blocks()).toEqual(expected('fixtures/styles.lisp'));
 });
 
 test('S3.17 C31 eval_form: every style is found that leaves something', async () => {

@@ -21,7 +21,6 @@ describe('the whole text', () => {
 
   test.each([
     ['(error "boom ~a" 3)', 'Error: boom 3\nType: COMMON-LISP::SIMPLE-ERROR'],
-    ['(break)', `Error: break\nType: COMMON-LISP::SIMPLE-CONDITION${RESTARTS}  CONTINUE: Return from BREAK.`],
     [
       '(break "at ~d" 5)',
       `Error: at 5\nType: COMMON-LISP::SIMPLE-CONDITION${RESTARTS}  CONTINUE: Return from BREAK.`,
@@ -52,55 +51,35 @@ describe('the whole text', () => {
       `Error: ${'9'.repeat(100)}, 37036335534589881919...4096420001 (592 digits) and 10000000000000000000...\nType: COMMON-LISP::SIMPLE-ERROR`,
     ],
     ['(abort)', 'Error: The call was ended by its ABORT restart before it had a value.'],
-    ["(invoke-restart 'abort)", 'Error: The call was ended by its ABORT restart before it had a value.'],
   ])('of %s', async (form, text) => {
     expect(await failure(form)).toBe(text);
   });
 
   // Each is without what its report and our look at it need.
-  test.each([
-    'COMMON-LISP::UNBOUND-VARIABLE',
-    'COMMON-LISP::UNDEFINED-FUNCTION',
-    'COMMON-LISP::UNBOUND-SLOT',
-    'COMMON-LISP::TYPE-ERROR',
-    'COMMON-LISP::FILE-ERROR',
-    'SB-INT::SIMPLE-READER-PACKAGE-ERROR',
-  ])('of a %s without a slot', async (type) => {
-    const name = type.replace(/^.*::/, '');
-    // SBCL's own report signals another error from 2.6 on.
-    const signalled = await session.eval(
-      `(handler-case (princ-to-string (make-condition '${type})) (error (c) (values (intern (string (type-of c)) :cl-user))))`,
-    );
-    expect(await failure(`(error '${type})`)).toBe(
-      `Error: #<${name}: printing it signalled ${signalled}>\nType: ${type}`,
-    );
-  });
-
-  test('of a restart that was chosen for it and that fails itself', async () => {
-    const form = '(restart-bind ((continue (lambda () (error "In the restart.")))) (error "The first."))';
-    expect((await session.call('eval_form', { form, restarts: ['CONTINUE'] })).text).toMatch(
-      /^Error: In the restart\.\nType: COMMON-LISP::SIMPLE-ERROR\n/,
-    );
-  });
+  test.each(['COMMON-LISP::UNBOUND-VARIABLE', 'COMMON-LISP::TYPE-ERROR'])(
+    'of a %s without a slot',
+    async (type) => {
+      const name = type.replace(/^.*::/, '');
+      // SBCL's own report signals another error from 2.6 on.
+      const signalled = await session.eval(
+        `(handler-case (princ-to-string (make-condition '${type})) (error (c) (values (intern (string (type-of c)) :cl-user))))`,
+      );
+      expect(await failure(`(error '${type})`)).toBe(
+        `Error: #<${name}: printing it signalled ${signalled}>\nType: ${type}`,
+      );
+    },
+  );
 });
 
 describe('the beginning of the text', () => {
   test.each([
     ['(car 1)', 'The value 1 is not of type LIST when binding LIST', 'COMMON-LISP::TYPE-ERROR'],
     ['(assert (= 1 2))', 'The assertion (= 1 2) failed.', 'COMMON-LISP::SIMPLE-ERROR'],
-    ['(let ((x 1)) (assert (= x 2) (x) "x is ~a" x))', 'x is 1', 'COMMON-LISP::SIMPLE-ERROR'],
-    ['(/ 1 0)', 'arithmetic error DIVISION-BY-ZERO signalled', 'COMMON-LISP::DIVISION-BY-ZERO'],
-    [
-      "(throw 'nowhere 1)",
-      'attempt to THROW to a tag that does not exist: NOWHERE',
-      'SB-INT::SIMPLE-CONTROL-ERROR',
-    ],
     [
       '(sb-sys:sap-ref-8 (sb-sys:int-sap 0) 0)',
       'Unhandled memory fault at #x0.',
       'SB-SYS::MEMORY-FAULT-ERROR',
     ],
-    ['(aref (vector 1 2) 7)', 'Invalid index 7 for (SIMPLE-VECTOR 2)', 'SB-INT::INVALID-ARRAY-INDEX-ERROR'],
     [
       "(invoke-debugger (make-condition 'warning))",
       'Condition WARNING was signalled.',
@@ -112,14 +91,11 @@ describe('the beginning of the text', () => {
     expect(text.match(/^Type: .*$/m)?.[0]).toBe(`Type: ${type}`);
   });
 
-  test.each(['(make-array 100000000000)', '(make-string 10000000000 :initial-element #\\a)'])(
-    'of the exhausted heap: %s',
-    async (form) => {
-      const text = await failure(form);
-      expect(text).toMatch(/^Error: Heap exhausted\b/);
-      expect(text).toContain('\nType: SB-KERNEL::HEAP-EXHAUSTED-ERROR');
-    },
-  );
+  test('of the exhausted heap', async () => {
+    const text = await failure('(make-array 100000000000)');
+    expect(text).toMatch(/^Error: Heap exhausted\b/);
+    expect(text).toContain('\nType: SB-KERNEL::HEAP-EXHAUSTED-ERROR');
+  });
 });
 
 describe('conditions that cannot be shown', () => {
@@ -241,12 +217,9 @@ describe('half way', () => {
     expect(await session.eval(form)).toMatch(/^\(5\)/);
   });
 
-  test.each(['(sb-thread:abort-thread)', '(sb-thread:terminate-thread sb-thread:*current-thread*)'])(
-    '%s ends the call, and its text does not claim that it was interrupted',
-    async (form) => {
-      const text = await failure(form);
-      expect(text).toMatch(/^Error: /);
-      expect(text).not.toContain('did not react');
-    },
-  );
+  test('a form that ends its thread ends the call, whose text does not claim that it was interrupted', async () => {
+    const text = await failure('(sb-thread:abort-thread)');
+    expect(text).toMatch(/^Error: /);
+    expect(text).not.toContain('did not react');
+  });
 });

@@ -103,26 +103,6 @@ test('an error that ends another thread is kept, with the name of that', async (
   );
 });
 
-test('conditions, classes and threads among the locals tell what they are; a frame within printing is whole', async () => {
-  await session.eval(
-    '(define-condition odd (error) ((a :initarg :a :initform 1) (b :initarg :b))) (defclass k () ()) (defun shows (x) (cerror "c" "x") x)',
-  );
-  await session.eval(
-    `(shows (list (make-condition 'odd :b 2) (make-condition 'simple-error :format-control "t ~a" :format-arguments '(1)) (find-class 'k) sb-thread:*current-thread*))`,
-  );
-  expect(await last({ frame: 0 })).toContain(
-    'X = (#<COMMON-LISP-USER::ODD A 1 B 2> #<SIMPLE-ERROR FORMAT-CONTROL "t ~a" FORMAT-ARGUMENTS (1)> #<STANDARD-CLASS COMMON-LISP-USER::K> #<SB-THREAD:THREAD "live-lisp evaluate">)',
-  );
-  await session.eval(
-    "(defvar *once* t) (defclass slow () ()) (defun goes-on (x) (setf *once* :begun) (loop while x do (sleep 0.01))) (defmethod print-object ((o slow) s) (when (shiftf *once* nil) (goes-on '(a (b)))))",
-  );
-  const printing = session.call('eval_form', { form: "(list (list (list (make-instance 'slow))))" });
-  await until('the print method', 10_000, async () => (await session.eval('*once*')) === ':BEGUN');
-  await session.call('interrupt');
-  const { text } = await printing;
-  expect(text).toContain('(COMMON-LISP-USER::GOES-ON (COMMON-LISP-USER::A (COMMON-LISP-USER::B)))');
-});
-
 describe('older errors', () => {
   test('ten are kept, and index reaches them', async () => {
     for (let count = 1; count <= 11; count += 1) await session.eval(`(error "number ~d" ${count})`);

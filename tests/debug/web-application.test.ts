@@ -64,19 +64,3 @@ test('a request that waits gets its answer from the function that was fixed mean
   shown.push(`(the browser shows ${page})`);
   await expect(`${shown.join('\n')}\n`).toMatchFileSnapshot('../transcripts/web-application.txt');
 });
-
-test('one that is let go gets the error page that it would have had', async () => {
-  const port = await session.eval('(values (basket:serve))');
-  const request = fetch(`http://127.0.0.1:${port}/basket?a=5&b=desk&a=lamp`);
-  const text = await (await request).text();
-  expect(text).toBe('Total: 0');
-  await session.eval('(defun prices::price (name) (error "No price of ~A." name))');
-  const failing = fetch(`http://127.0.0.1:${port}/basket?a=lamp&b=desk`);
-  const error = await until('the held error', 20_000, async () => {
-    const [, number] = /(\d+): COMMON-LISP::SIMPLE-ERROR in the thread/.exec(await debug()) ?? [];
-    return number !== undefined && Number(number);
-  });
-  expect(await debug({ error, end: true })).toBe(`The thread of error ${error} goes on.`);
-  expect((await failing).status).toBe(500);
-  await debug({ unwatch: true });
-});

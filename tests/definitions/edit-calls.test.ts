@@ -110,19 +110,6 @@ Not changed: uses.lisp:13: it has fewer arguments than old.`,
     expect(read('other/far.lisp')).toContain('(rate :tariff 1 :zone 2)');
   });
 
-  test('changes one file alone when it is given', async () => {
-    expect(await edit({ ...CALLS, path: 'other/far.lisp' })).toBe(
-      `Changed other/far.lisp: line 4, +1 −1. It has 4 top-level forms now.
-
-Note: there is no package EC-OTHER in the image, so names in other/far.lisp were not looked up.
-
-Not changed: other/far.lisp:3: it lacks an argument that new needs: C.`,
-    );
-    expect(await edit({ ...CALLS, path: 'rate.lisp' })).toBe(
-      'failed: edits[0]: rate.lisp does not call ec:rate.',
-    );
-  });
-
   test('moves the lines of an argument with it, but no string over lines', async () => {
     at.put(
       'uses.lisp',
@@ -217,10 +204,6 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
       ['(rate 1)', '(in-package :ec-two)', '(price 1)'],
       [kept(2, tooFew(1, 2, 'PRICE'))],
     ]);
-    expect(await rewritten(calls, old, '(spare a more)')).toEqual([
-      ['(spare 1)', '(in-package :ec-two)', '(rate 1)'],
-      [kept(4, tooFew(1, 4, 'SPARE'))],
-    ]);
     expect(await rewritten(calls, old, '(ec::price a more)')).toEqual([
       calls,
       [kept(2, tooFew(1, 2, 'PRICE')), kept(4, tooFew(1, 2, 'PRICE'))],
@@ -245,10 +228,6 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
         '(spare a c :day d)',
       ),
     ).toEqual([['(spare 1 2 :day 3)', '(rate 1 :d 3)', '(spare 1 2)', '(spare 1)'], [kept(3, needs('C'))]]);
-    expect(await rewritten(['(rate 1 2)', '(rate :day 2)'], '(rate a b)', '(price a b)')).toEqual([
-      ['(price 1 2)', '(price :day 2)'],
-      [],
-    ]);
   });
 
   test('after a keyword that is no keyword of the function', async () => {
@@ -258,17 +237,9 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
       ['(marked :fast 2)', '(marked :fast)'],
       [],
     ]);
-    expect(await rewritten(['(rate 2)', '(rate)'], '(rate &rest more)', '(marked :fast more)')).toEqual([
-      ['(marked :fast 2)', '(marked :fast)'],
-      [],
-    ]);
     expect(await rewritten(calls, old, '(shout :day a b)')).toEqual([
       ['(shout :day 1 2)', '(rate 1)'],
       [kept(3, needs('B'))],
-    ]);
-    expect(await rewritten(calls, old, '(price a :fast :day b)')).toEqual([
-      ['(price 1 :fast :day 2)', '(price 1 :fast)'],
-      [],
     ]);
     expect(await rewritten(calls, old, '(shown a :day b)')).toEqual([['(shown 1 :day 2)', '(shown 1)'], []]);
   });
@@ -279,30 +250,19 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
       ['(absent 1 3 :d 4)', '(absent 1 :d 4)', '(absent 1 3)', '(absent 1)'],
       [],
     ]);
-    expect(await rewritten(['(rate 1 2)', '(rate 1)'], '(rate a &optional b)', '(absent a b)')).toEqual([
-      ['(absent 1 2)', '(rate 1)'],
-      [kept(3, mayNeed('B', 'ABSENT'))],
-    ]);
     expect(await rewritten(['(rate 2)', '(rate)'], '(rate &rest more)', '(absent :fast more)')).toEqual([
       ['(absent :fast 2)', '(rate)'],
       [kept(3, mayNeed('MORE', 'ABSENT'))],
-    ]);
-    expect(await rewritten(['(rate 1 2)', '(rate 1)'], '(rate a &optional b)', '(absent :fast b)')).toEqual([
-      ['(absent :fast 2)', '(rate 1)'],
-      [kept(3, mayNeed('B', 'ABSENT'))],
     ]);
   });
 
   test('of a function that the same call edits', async () => {
     const calls = ['(rate 1 2 3)', '(rate 1 2)'];
     const own = { definition: 'ec:rate', text: '(defun rate (a b c) (list a b c))' };
-    expect(await rewritten(calls, '(rate a b &optional c)', '(rate a b c)')).toEqual([calls, []]);
     expect(await rewritten(calls, '(rate a b &optional c)', '(rate b a c)', own)).toEqual([
       ['(rate 2 1 3)', '(rate 1 2)'],
       [kept(3, needs('C'))],
     ]);
-    const fewer = { definition: 'ec:rate', text: '(defun rate (a) a)' };
-    expect(await rewritten(['(rate 1 2)'], '(rate a b)', '(rate a)', fewer)).toEqual([['(rate 1)'], []]);
     const absent = { path: 'rate.lisp', text: '(defun absent (a &key fast) (list a fast))' };
     expect(await rewritten(calls, '(rate a b &optional c)', '(absent a :fast c)', absent)).toEqual([
       ['(absent 1 :fast 3)', '(absent 1)'],
@@ -317,10 +277,6 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
     expect(
       await rewritten(['(rate 1 2 3)', '(rate 1 2)'], '(rate a b &optional c)', '(rate a :b c)'),
     ).toEqual([['(rate 1 :b 3)', '(rate 1 2)'], [kept(3, needs('C'))]]);
-    expect(await rewritten(['(rate 1 :day)'], '(rate a b &optional c)', '(rate a b c)')).toEqual([
-      ['(rate 1 :day)'],
-      [],
-    ]);
     at.put('uses.lisp', '(in-package :ec)\n(rate 1 2)\n');
     expect(await edit({ ...CALLS, path: 'uses.lisp', old: '(rate a b)', new: '(rate a)' })).toBe(
       `failed: These edits change no call.\n${kept(2, tooFew(1, 2, 'RATE'))}`,
@@ -332,10 +288,6 @@ describe('an edit of all calls that is wrong says why', () => {
   test.each([
     [{ old: '(rate a' }, 'old must be one call with parameters, such as (area shape &key unit).'],
     [{ new: 'x' }, 'new must be one call, such as (area :of shape).'],
-    [
-      { new: '(rate a . b)' },
-      'new has a dot, a comment, #+ or #- between its elements, which the new calls would lose: leave it out.',
-    ],
     [
       { old: '(rate a #| the rest |# b)' },
       'old has a dot, a comment, #+ or #- between its elements, which the new calls would lose: leave it out.',

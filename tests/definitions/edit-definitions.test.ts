@@ -85,41 +85,32 @@ describe('a definition', () => {
       '(expt (r shape) 2)',
     ],
     ['a method as it stands', '(defmethod area :around ((shape shape)))', 'abs', '1+'],
-    ['a generic function rather than its methods', 'area', 'generic', 'generic'],
     ['one within another form', 'helper', '(list x x)', '(list x)'],
     ['a setf function', '(setf place)', 'car', 'cdr'],
-    ['one that a feature lets through', 'on-sbcl', '1', '3'],
   ])('%s is found', async (_, definition, old, put) => {
-    if (old === put) {
-      await expectChange('(shape))', '(shape &key))', { definition, old: '(shape)', new: '(shape &key)' });
-    } else await expectChange(old, put, { definition, old, new: put });
+    await expectChange(old, put, { definition, old, new: put });
   });
 });
 
 describe('what is inserted', () => {
-  test.each([
-    [';; A shape.\n'],
-    ['#| A shape. |#\n'],
-    ['#| A shape,\n   #| with words, |#\n; of many lines |#\n;; And more.\n'],
-    ['#| A shape. |# '],
-  ])('before stands above the comment %j', async (comment) => {
-    const text = SHOP.replace(';; A shape.\n', comment);
-    at.put('shop.lisp', text);
-    await edit({ definition: 'shape', op: 'before', text: '(defun new ())' });
-    expect(shop()).toBe(text.replace(comment, `(defun new ())\n\n${comment}`));
-  });
+  test.each([[';; A shape.\n'], ['#| A shape,\n   #| with words, |#\n; of many lines |#\n;; And more.\n']])(
+    'before stands above the comment %j',
+    async (comment) => {
+      const text = SHOP.replace(';; A shape.\n', comment);
+      at.put('shop.lisp', text);
+      await edit({ definition: 'shape', op: 'before', text: '(defun new ())' });
+      expect(shop()).toBe(text.replace(comment, `(defun new ())\n\n${comment}`));
+    },
+  );
   test.each([
     ['a string', '(defvar *doc* "\n; (defun x ())")\n'],
-    ['a string of the form around it', '(eval-when (:execute)\n  "\n  ; Words."\n  '],
     ['a string that a feature leaves out', '#-sbcl (defvar *doc* "\n; (defun x ())")\n'],
-    ['a comment behind a form', '(defvar *more* 1) #| Words\n; more |#\n'],
   ])('before stays below %s whose last line looks like a comment', async (_, above) => {
-    const put = (below: string) => `(in-package :ed)\n${above}${below}${above.includes('eval') ? ')' : ''}\n`;
-    const blanks = /\n( *)$/.exec(above)?.[1] ?? '';
-    at.put('odd.lisp', put(`; Of below.\n${blanks}(defun below () 1)`));
+    const put = (below: string) => `(in-package :ed)\n${above}${below}\n`;
+    at.put('odd.lisp', put('; Of below.\n(defun below () 1)'));
     await edit({ definition: 'below', path: 'odd.lisp', op: 'before', text: '(defun new ())' });
     expect(readFileSync(join(at.root, 'odd.lisp'), 'latin1')).toBe(
-      put(`(defun new ())\n${blanks}; Of below.\n${blanks}(defun below () 1)`),
+      put('(defun new ())\n; Of below.\n(defun below () 1)'),
     );
   });
   test('before stands below a comment that an empty line keeps apart', async () => {
@@ -160,24 +151,22 @@ describe('what is moved', () => {
   const SHAPE = '(defclass shape () ((name :accessor shape-name)))';
   const out = { definition: 'shape', op: 'delete' };
 
-  test.each([
-    [';; A shape.\n'],
-    ['#| A shape,\n   #| with words, |#\n   of many lines |#\n'],
-    ['#| A shape. |#\n;; And more.\n'],
-    ['#| A shape. |# '],
-  ])('takes its comment %j along, also into another file', async (comment) => {
-    const [commented, rest] = [`${comment}${SHAPE}`, SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')];
-    at.put('shop.lisp', SHOP.replace(`;; A shape.\n${SHAPE}`, commented));
-    await edit({ definition: 'last-one', op: 'after', text: SHAPE }, out);
-    expect(shop()).toBe(`${rest}${commented}\n`);
-    at.put('shop.lisp', SHOP.replace(`;; A shape.\n${SHAPE}`, commented));
-    at.put('other.lisp', '(in-package :ed)\n');
-    await edit(out, { path: 'other.lisp', text: `(defvar *new* 1)\n\n${SHAPE}` });
-    expect(readFileSync(join(at.root, 'other.lisp'), 'latin1')).toBe(
-      `(in-package :ed)\n\n(defvar *new* 1)\n\n${commented}\n`,
-    );
-    expect(shop()).toBe(rest);
-  });
+  test.each([[';; A shape.\n'], ['#| A shape,\n   #| with words, |#\n   of many lines |#\n']])(
+    'takes its comment %j along, also into another file',
+    async (comment) => {
+      const [commented, rest] = [`${comment}${SHAPE}`, SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')];
+      at.put('shop.lisp', SHOP.replace(`;; A shape.\n${SHAPE}`, commented));
+      await edit({ definition: 'last-one', op: 'after', text: SHAPE }, out);
+      expect(shop()).toBe(`${rest}${commented}\n`);
+      at.put('shop.lisp', SHOP.replace(`;; A shape.\n${SHAPE}`, commented));
+      at.put('other.lisp', '(in-package :ed)\n');
+      await edit(out, { path: 'other.lisp', text: `(defvar *new* 1)\n\n${SHAPE}` });
+      expect(readFileSync(join(at.root, 'other.lisp'), 'latin1')).toBe(
+        `(in-package :ed)\n\n(defvar *new* 1)\n\n${commented}\n`,
+      );
+      expect(shop()).toBe(rest);
+    },
+  );
 
   test('takes the lines of its comment as they stand to each other out of a form that is further right', async () => {
     const inner = '(defun inner () 1)';
@@ -191,14 +180,11 @@ describe('what is moved', () => {
     );
   });
 
-  test.each([[';; A shape.\n'], ['#| A\n   shape. |#\n'], ['#| A shape. |# ']])(
-    'leaves no comment %j behind that the new text has, too',
-    async (comment) => {
-      at.put('shop.lisp', SHOP.replace(';; A shape.\n', comment));
-      await edit({ definition: 'last-one', op: 'after', text: `${comment}${SHAPE}` }, out);
-      expect(shop()).toBe(`${SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')}${comment}${SHAPE}\n`);
-    },
-  );
+  test('leaves no comment behind that the new text has, too', async () => {
+    const commented = `;; A shape.\n${SHAPE}`;
+    await edit({ definition: 'last-one', op: 'after', text: commented }, out);
+    expect(shop()).toBe(`${SHOP.replace(`${commented}\n\n`, '')}${commented}\n`);
+  });
 
   test('leaves it where the new text has another, and where it is only deleted', async () => {
     await edit({ definition: 'last-one', op: 'after', text: `; Mine.\n${SHAPE}` }, out);
@@ -290,16 +276,6 @@ describe('without asking anybody, it refuses', () => {
       'edits[0]: shop.lisp does not define zzzzzz. read_definition with path lists what it defines.',
     ],
     [
-      'another line',
-      [{ ...one('helper', '(list)'), path: 'shop.lisp', line: 1 }],
-      'edits[0]: there is no such definition of helper at line 1, but these:\n  shop.lisp:19  (defun helper)\nGive one as it stands here, or its line.',
-    ],
-    [
-      'another package',
-      [one('cl-user::area', '(list)')],
-      'edits[0]: shop.lisp does not define cl-user::area, but that name in another package. Give it with its package: ed::area.',
-    ],
-    [
       'two of the same name',
       [one('twice', '(list)')],
       `edits[0]: twice fits 2 definitions:
@@ -337,11 +313,6 @@ Nothing was changed. Correct it and call again.`,
       'a feature without a form',
       [one('last-one', '(list)\n#+sbcl')],
       'edits[0].text: what begins at line 2 does not end, so that it would take in what follows. Nothing was changed.',
-    ],
-    [
-      'a comment that does not end',
-      [one('last-one', '(list) #| open')],
-      'edits[0].text: what begins at line 1 does not end, so that it would take in what follows. Nothing was changed.',
     ],
     [
       'an old that is not there',

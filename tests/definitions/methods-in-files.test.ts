@@ -1,13 +1,8 @@
 // Methods that stand in files which nobody loaded: all of them are told, of libraries too.
 
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { openWorkspace, sharedWorkspace } from '../files/sessions.ts';
-import { libraries, SOURCES } from '../libraries.ts';
-import { everyNth } from '../long.ts';
+import { sharedWorkspace } from '../files/sessions.ts';
 
-const LIBRARIES = libraries('cxml', 'cl-ppcre', 'cl-containers');
 const KINDS = `(in-package :kinds)
 (defgeneric size (thing))
 ${Array.from({ length: 12 }, (_, n) => `(defmethod size ((thing kind-${n})) ${n})`).join('\n')}
@@ -40,8 +35,8 @@ ${listed.join('\n')}`,
   );
 });
 
-test.each([{ methods: true }, { kind: 'method' }])('the texts of all are read with %j', async (more) => {
-  const text = await at.answer('read_definition', { name: 'kinds::size', ...more });
+test('the texts of all are read on demand', async () => {
+  const text = await at.answer('read_definition', { name: 'kinds::size', methods: true });
   expect(text.match(/^\(defmethod size /gm)).toHaveLength(14);
   expect(text).toContain('kinds.lisp:16  kinds::size (found by its name in the file)');
 });
@@ -112,35 +107,4 @@ held.lisp:2  COMMON-LISP-USER::HELD (COMMON-LISP-USER::HOLDER) [METHOD]`,
   expect(await at.answer('read_definition', { ...held, kind: 'generic-function' })).toContain(
     '(defclass holder',
   );
-});
-
-/** Returns how many methods of each name stand in the Lisp files below FOLDER, as lines of them begin. */
-function methodLines(folder: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    if (!name.endsWith('.lisp')) continue;
-    const text = readFileSync(join(folder, name), 'latin1')
-      .toLowerCase()
-      .replace(/#\|.*?\|#/gs, '');
-    for (const [, method = ''] of text.matchAll(
-      /(?<!#[+-].*\n(?:;.*\n)*)^\(defmethod (?:[^\s():]+:+)?([^\s():]+)\s/gm,
-    ))
-      counts.set(method, (counts.get(method) ?? 0) + 1);
-  }
-  return counts;
-}
-
-test.each(everyNth(3, LIBRARIES))('all methods in the files of %s are found', async (library) => {
-  const workspace = await openWorkspace();
-  try {
-    cpSync(join(SOURCES, library), join(workspace.root, library), { recursive: true });
-    const counts = [...methodLines(join(workspace.root, library))].filter(([, count]) => count > 8);
-    expect(counts.length).toBeGreaterThan(0);
-    for (const [name, count] of counts) {
-      const text = await workspace.answer('read_definition', { name, package: 'nowhere', methods: true });
-      expect([name, text.match(/^\(defmethod /gm)?.length]).toEqual([name, count]);
-    }
-  } finally {
-    await workspace.close();
-  }
 });

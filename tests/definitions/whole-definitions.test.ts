@@ -75,9 +75,3 @@ test('a definition that the file has twice has to be named by its line', async (
     'failed: edits[0]: twice.lisp has (defun a) at lines 1 and 2. Nothing was changed. Give definition and line to name one.',
   );
 });
-
-test('a definition that is no method replaces the one of its name, whatever its lambda list', async () => {
-  expect(await edited('(defun rate (x y)\n  (* x y))')).toBe(
-    TEXT.replace('(defun rate (x)\n  (* 2 x))', '(defun rate (x y)\n  (* x y))'),
-  );
-});

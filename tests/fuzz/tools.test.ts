@@ -6,8 +6,10 @@ import { putHostileFiles } from '../attacks/hostile-files.ts';
 import { PING_MS, slowestPing, surelySlowestPing } from '../attacks/pinging.ts';
 import { SHAPES } from '../attacks/shapes.ts';
 import { sharedWorkspace } from '../files/sessions.ts';
+import type { Answer } from '../harness.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
 import { fractionsFrom } from '../random.ts';
+import { imagesOf } from '../server/processes.ts';
 
 /** Milliseconds for which calls are made. */
 const RUN_MS = LONG ? 30 * 60_000 : 3_000;
@@ -29,11 +31,13 @@ interface Property {
 
 let files: string[];
 let tools: Tool[];
+let image: number[];
 const at = sharedWorkspace({ args: ['--eval-timeout', '5'] });
 beforeAll(async () => {
   files = putHostileFiles(at, 60_000);
   at.put('good.lisp', '(defun good-one (x) (1+ x))\n(defun good-two (x) (good-one x))\n');
   await at.answer('load_file', { path: 'good.lisp' });
+  image = imagesOf(at.session.pid);
   const listed = await at.session.client.listTools();
   tools = (listed.tools as unknown as Tool[]).filter(({ name }) => !LEFT_OUT.includes(name));
 });
@@ -91,6 +95,13 @@ function anyArguments(properties: { [name: string]: Property }, depth = 0): { [n
   };
 }
 
+/** Expects that an answer says in words what came of the call. */
+function expectAnswer({ text, isError }: Answer): void {
+  expect(text.length).toBeLessThan(60_000);
+  expect(isError && text === '').toBe(false);
+  expect(text).not.toMatch(/TypeError|is not a function|Cannot read|backend failed|image was lost during/);
+}
+
 /** Returns CALL for a message, which stays short. */
 function reported(call: { name: string; args: object }): string {
   const text = JSON.stringify(call);
@@ -103,10 +114,10 @@ test(
     const slow: string[] = [];
     const end = performance.now() + RUN_MS;
     let calls = 0;
-    while (performance.now() < end) {
-      const { name, inputSchema } = choose(tools);
+    while (performance.now() < end || calls < 4 * tools.length) {
+      const { name, inputSchema } = tools[calls % tools.length] as Tool;
       const args = anyArguments(inputSchema.properties ?? {});
-      const work = () => at.session.call(name, args);
+      const work = async () => expectAnswer(await at.session.call(name, args));
       calls++;
       if ((await slowestPing(at.session, work)) <= PING_MS) continue;
       const sure = await surelySlowestPing(at.session, work);
@@ -115,9 +126,16 @@ test(
     console.log(`${calls} calls; ${slow.length} were slow`);
     expect(slow).toEqual([]);
     expect(await at.session.eval('(good-two 1)', { timeout: 60 })).toBe('2');
+    expect(imagesOf(at.session.pid)).toEqual(image);
     expect(
       Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${at.session.pid}/status`, 'utf8'))?.[1]),
     ).toBeLessThan(1_500_000);
   },
   PATIENCE_MS + RUN_MS,
 );
+
+test('an index that is no number of an error costs no image', async () => {
+  await at.session.call('eval_form', { form: '(error "one")' });
+  expect(await at.session.text('get_last_error', { index: 1e300 })).toMatch(/error/);
+  expect(await at.session.eval('(good-two 1)', { timeout: 60 })).toBe('2');
+});

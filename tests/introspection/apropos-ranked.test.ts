@@ -54,7 +54,6 @@ test('exact, prefix, word, substring, then initials; own packages first in each'
 
 test.each([
   ['mvb', ['  COMMON-LISP::MULTIPLE-VALUE-BIND [MACRO]']],
-  ['mval-bind', ['  COMMON-LISP::MULTIPLE-VALUE-BIND [MACRO]']],
   ['w-i-f-str', ['  COMMON-LISP::WITH-INPUT-FROM-STRING [MACRO]']],
   [
     'takea',
@@ -112,11 +111,6 @@ test('with a package, a type, a limit', async () => {
   expect(await session.text('apropos_search', { pattern: 'x', package: 'nope', ranked: true })).toBe(
     'Package nope not found',
   );
-});
-
-test('a definition typed in the session is the user’s', async () => {
-  await prepare(session, '(defpackage :typed (:use :cl)) (defun typed::tally-typed () 1)');
-  expect((await ranked('tally-t'))[0]).toBe('  TYPED::TALLY-TYPED [FUNCTION]');
 });
 
 test('S0.4 S0.19 odd patterns find what they are, and nothing is interned', async () => {

@@ -17,7 +17,6 @@ describe('directions', () => {
   const UP = `\nDirect superclasses: LOOKS::POINT\n${ABOVE}`;
 
   test.each([
-    [{}, `${PIXEL}${UP}\n\nNo subclasses.`],
     [{ direction: 'both' }, `${PIXEL}${UP}\n\nNo subclasses.`],
     [{ direction: 'up' }, `${PIXEL}${UP}`],
     [{ direction: 'down' }, `${PIXEL}\n\nNo subclasses.`],
@@ -63,10 +62,6 @@ Subclasses (5, 2 direct):
     const [, lines = '0'] = /Note: (\d+) lines; limit and offset reach the rest\.$/.exec(text) ?? [];
     expect(Number(lines)).toBeGreaterThanOrEqual(Number(count));
     expect(await hierarchy('t', { offset: Number(lines) - 1 })).toMatch(/:\n\n {2,}\S+$/);
-    expect(await hierarchy('t', { offset: Number(lines) })).toMatch(
-      /\nNote: there are \d+ lines, and none from offset \d+ on\.$/,
-    );
-    expect((await hierarchy('t', { limit: 2000 })).length).toBeLessThan(40_000);
   });
 });
 
@@ -107,19 +102,6 @@ Subclasses (1, all direct):
     );
     const tree = (await hierarchy('looks::holder')).split('\n\n').at(-1);
     expect(tree).toMatch(/ {2}#:THING\n {2}LOOKS::ZEBRA\n {2}#<unnamed COMMON-LISP::STANDARD-CLASS>$/);
-  });
-
-  test('conditions have their kind and metaclass', async () => {
-    expect((await hierarchy('looks::mishap')).split('\n')).toEqual([
-      'LOOKS::MISHAP [CONDITION CLASS]',
-      'Metaclass: SB-PCL::CONDITION-CLASS',
-      'Direct superclasses: COMMON-LISP::ERROR',
-      'Precedence list: LOOKS::MISHAP, COMMON-LISP::ERROR, COMMON-LISP::SERIOUS-CONDITION, COMMON-LISP::CONDITION, SB-PCL::SLOT-OBJECT, COMMON-LISP::T',
-      '',
-      'Subclasses (1, all direct):',
-      '',
-      '  LOOKS::BIG-MISHAP',
-    ]);
   });
 
   test('C8 C9 S2.18 a name that is not there is told as by the other lookups', async () => {

@@ -82,15 +82,6 @@ describe('compiled again', () => {
   });
 });
 
-test('SBCL has compiled these in, and not into the others', async () => {
-  const form = `(progn
-    (defun half (x) (list :new x)) (defun expanded (x) (list 'vector x)) (defun grind (x) (list :new x))
-    (list (by-quarter 4) (not-inline 4) (by-listed) (by-listed-too) (replaced) (declined 4)))`;
-  expect(await written.session.text('eval_form', { form, package: 'again' })).toContain(
-    '(1 (:NEW 4) (1) (1) 5 (:NEW 4))',
-  );
-});
-
 describe('a new definition of another kind', () => {
   test('of a symbol macro, a modify macro and a place', async () => {
     expect(await impact('mode', { definition: '(define-symbol-macro mode 3)' })).toContain(

@@ -187,14 +187,6 @@ describe('what cannot be told says why', () => {
       "Argument 1, call-all, names no class and no variable with a value. Give a class, a literal, or 'NAME for the symbol itself.",
     ],
     [
-      ['draw', 'circle', '1e999'],
-      "Argument 2, 1e999, names no class and no variable with a value. Give a class, a literal, or 'NAME for the symbol itself.",
-    ],
-    [
-      ['draw', 'circel', '1'],
-      'Symbol CIRCEL not found in package dispatch (status: NIL)\nDid you mean DISPATCH::CIRCLE?',
-    ],
-    [
       ['call-all', '1'],
       'DISPATCH::CALL-ALL is a function, not a generic function: leave arguments out to describe it.',
     ],
@@ -207,21 +199,12 @@ test('an argument can be a class, a literal or a variable, and nothing is evalua
   const given = async (argument: string) =>
     /with DISPATCH::CIRCLE, (.*)/.exec(await order('draw', 'circle', argument))?.[1];
   expect(await given('*default*')).toBe('(EQL 3)');
-  expect(await given('(eql *default*)')).toBe('(EQL 3)');
   await session.eval('(defvar dispatch::*held* (list 1))');
   expect(await given('*held*')).toBe('(EQL DISPATCH::*HELD*)');
-  expect(await given('(eql 3)')).toBe('(EQL 3)');
-  expect(await given("'circle")).toBe('(EQL DISPATCH::CIRCLE)');
-  expect(await given("(eql 'circle)")).toBe('(EQL DISPATCH::CIRCLE)');
   expect(await given('(quote dispatch::circle)')).toBe('(EQL DISPATCH::CIRCLE)');
-  expect(await given('(eql circle)')).toBe('(EQL DISPATCH::CIRCLE)');
   expect(await given('"a \\"b\\""')).toBe('(EQL "a \\"b\\"")');
-  expect(await given('#\\Space')).toBe('(EQL #\\ )');
   expect(await given('-1/2')).toBe('(EQL -1/2)');
-  expect(await given('1.5d0')).toBe('(EQL 1.5d0)');
-  expect(await given('nil')).toBe('(EQL NIL)');
   expect(await given('t')).toBe('COMMON-LISP::T');
-  expect(await given(':test')).toBe('(EQL :TEST)');
   expect(await given('1+x')).toBeUndefined();
   expect(await session.eval('(find-symbol "1+X" :dispatch)')).toBe('NIL\nNIL');
 });

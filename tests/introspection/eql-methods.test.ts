@@ -10,20 +10,7 @@ beforeAll(() => {
   at.human = () => APPROVE;
 });
 
-const OBJECTS = [
-  '#\\b',
-  '#\\B',
-  '#\\Space',
-  ':end',
-  "'end",
-  '"x"',
-  '"X"',
-  '1',
-  '#x1F',
-  '#x2F',
-  "'#:end",
-  '*end*',
-];
+const OBJECTS = ['#\\b', '#\\B', '#\\Space', ':end', "'end", '"x"', '#x1F', "'#:end", '*end*'];
 const method = (object: string, value: string) => `(defmethod tok ((c (eql ${object}))) ${value})`;
 const TOKENS = `(defpackage :eql-m (:use :cl))
 (in-package :eql-m)
@@ -55,19 +42,16 @@ test.each([
   expect(tokens()).toBe(TOKENS.replace(new RegExp(`.* ${literally(object)}\\).*\n`), ''));
 });
 
-test.each(['#\\a', ':start', '"y"', '#x1E', '2'])(
-  'where there is none of %s no other is edited',
-  async (object) => {
-    const only = `(in-package :eql-m)\n(defgeneric tok (c))\n\n${method('#\\b', '0')}\n`;
-    at.put('tokens.lisp', only);
-    expect(await change(`(defmethod eql-m::tok ((c (eql ${object}))))`, { op: 'delete' })).toBe(
-      `failed: edits[0]: there is no such definition of eql-m::tok, but these:
+test.each(['#\\a', '2'])('where there is none of %s no other is edited', async (object) => {
+  const only = `(in-package :eql-m)\n(defgeneric tok (c))\n\n${method('#\\b', '0')}\n`;
+  at.put('tokens.lisp', only);
+  expect(await change(`(defmethod eql-m::tok ((c (eql ${object}))))`, { op: 'delete' })).toBe(
+    `failed: edits[0]: there is no such definition of eql-m::tok, but these:
   tokens.lisp:4  (defmethod tok ((c (eql #\\b))))
 Give one as it stands here, or its line.`,
-    );
-    expect(tokens()).toBe(only);
-  },
-);
+  );
+  expect(tokens()).toBe(only);
+});
 
 test('of two that only their packages tell apart, one is meant as it stands', async () => {
   const [first, second] = ['(defmethod f ((s a::shape)) 1)', '(defmethod f ((s b::shape)) 2)'];

@@ -18,13 +18,10 @@ Documentation: Return X scaled.`;
 
 describe('functions', () => {
   test.each([
-    ['scaled', 'LOOKS'],
     ['Scaled', 'lks'],
-    ["#'scaled", 'LOOK'],
-    ['looks::scaled', undefined],
     ["#'looks::|SCALED|", 'CL'],
   ])('C14 %s in %s is LOOKS::SCALED, with all that is declaimed of it', async (symbol, home) => {
-    expect(await arglist(symbol, home === undefined ? {} : { package: home })).toBe(SCALED);
+    expect(await arglist(symbol, { package: home })).toBe(SCALED);
   });
 
   test('the type is what the compiler found when none is declaimed', async () => {
@@ -33,25 +30,11 @@ Kind: FUNCTION
 Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
   });
 
-  test('no parameters, and a name in mixed case', async () => {
-    expect(await arglist('looks::bare')).toBe(
-      'LOOKS::BARE ()\nKind: FUNCTION\nType: (FUNCTION () (VALUES NULL &OPTIONAL))',
-    );
-    expect((await arglist('|Mixed Name|', { package: 'LOOKS' })).split('\n')[0]).toBe(
-      'LOOKS::Mixed Name (X)',
-    );
-  });
-
   test('C9 an inherited symbol is shown with its home', async () => {
     expect((await arglist('mapcar')).split('\n').slice(0, 2)).toEqual([
       'COMMON-LISP::MAPCAR (FUNCTION LIST &REST MORE-LISTS)',
       'Kind: FUNCTION',
     ]);
-  });
-
-  test('a circular default is shown as far as a list is', async () => {
-    const [line = ''] = (await arglist('looks::circular')).split('\n');
-    expect(line).toMatch(/^LOOKS::CIRCULAR \(&OPTIONAL \(RING '\((?:A B ){30}\.\.\.\)\)\)$/);
   });
 
   test('a function that was traced, or is a closure, has its lambda list still', async () => {
@@ -65,22 +48,8 @@ Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
     expect((await arglist('looks::closed')).split('\n')[0]).toBe('LOOKS::CLOSED (A &KEY B)');
   });
 
-  test('an object in a default is shown by its class, so its print method cannot loop', async () => {
-    await prepare(session, '(defclass looks::endless-print () ())');
-    await prepare(session, '(defmethod print-object ((o looks::endless-print) s) (loop))');
-    await prepare(
-      session,
-      '(eval `(defun looks::with-object (&optional (x ,(make-instance \'looks::endless-print)) (y #p"/a")) (list x y)))',
-    );
-    expect((await arglist('looks::with-object')).split('\n')[0]).toBe(
-      'LOOKS::WITH-OBJECT (&OPTIONAL (X #<LOOKS::ENDLESS-PRINT>) (Y #P"/a"))',
-    );
-  });
-
   test.each([
-    ['((function y) &body b)', '((FUNCTION Y) &BODY B)'],
     ['(&key (quote 2) (a (quote b)))', "(&KEY (QUOTE 2) (A 'B))"],
-    ["(&key ((:quote quote) #'car))", "(&KEY ((:QUOTE QUOTE) #'CAR))"],
     ['(&optional ((quote function) (quote (1 2))) . quote)', "(&OPTIONAL ((QUOTE FUNCTION) '(1 2)) . QUOTE)"],
   ])('names of parameters are no abbreviations: %s', async (list, shown) => {
     await prepare(session, `(defmacro looks::named-so ${list} 1)`);
@@ -90,9 +59,7 @@ Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
 
   test.each([
     ['nested lists', '(make-list 60 :initial-element (make-list 60 :initial-element (make-list 60)))'],
-    ['shared lists', '(let ((l 1)) (dotimes (i 40 l) (setf l (list l l))))'],
     ['shared vectors', '(let ((l 1)) (dotimes (i 40 l) (setf l (vector l l))))'],
-    ['shared lists of many', '(let ((l 1)) (dotimes (i 9 l) (setf l (make-list 60 :initial-element l))))'],
     ['a circle', '(let ((l (list 1 2))) (setf (car l) l (cdr (last l)) l))'],
     ['an array', "(make-array '(60 60 60) :initial-element '(1 2))"],
   ])('a large default is not gone through to its end: %s', async (_, value) => {
@@ -170,13 +137,6 @@ Documentation: Evaluate BODY with another UNIT.`);
     expect(await arglist(symbol, { package: 'LOOKS' })).toBe(text);
   });
 
-  test('a structure has a setf function for what can be set', async () => {
-    expect(await arglist('(setf looks::point-x)')).toContain('Kind: SETF FUNCTION');
-    expect(await arglist('(setf looks::point-y)')).toBe(
-      'LOOKS::(SETF POINT-Y) is not defined as a function.',
-    );
-  });
-
   test('a function with a setf form says so', async () => {
     expect((await arglist('looks::entry')).split('\n').at(-1)).toBe('Setf: LOOKS::(SETF ENTRY) (TABLE KEY)');
   });
@@ -202,6 +162,10 @@ Methods (3):
   ((SHAPE (EQL 7)) &KEY SCALE OTHER)
   :AROUND ((SHAPE (EQL LOOKS::UNIT)) &KEY SCALE)
   ((SHAPE LOOKS::SHAPE) &KEY (SCALE 1))`);
+    expect((await arglist('looks:area', { methods: true, limit: 1 })).split('\n').slice(-2)).toEqual([
+      '  ...',
+      'Note: 3 methods; limit and offset reach the rest.',
+    ]);
   });
 
   test('tell an unusual method combination', async () => {
@@ -211,21 +175,6 @@ Type: (FUNCTION (T) *)
 Method combination: COMMON-LISP::+ (:MOST-SPECIFIC-FIRST)
 Methods (1):
   + ((THING COMMON-LISP::LIST))`);
-  });
-
-  test('C13 300 methods are counted, and limit and offset reach each', async () => {
-    await prepare(
-      session,
-      '(progn (defgeneric looks::many (x y)) (dotimes (i 300) (eval `(defmethod looks::many ((x (eql ,i)) y) y))))',
-    );
-    const lines = (await arglist('looks::many', { methods: true })).split('\n');
-    expect(lines[3]).toBe('Methods (300):');
-    expect(lines.slice(-2)).toEqual(['  ...', 'Note: 300 methods; limit and offset reach the rest.']);
-    expect(lines.length).toBe(4 + 200 + 2);
-    const last = await arglist('looks::many', { methods: true, offset: 299 });
-    expect(last.split('\n').slice(3)).toEqual(['Methods (300):', '  ((X (EQL 0)) Y)']);
-    const none = await arglist('looks::many', { methods: true, offset: 300 });
-    expect(none.split('\n').at(-1)).toBe('Note: there are 300 methods, and none from offset 300 on.');
   });
 
   test('a method on an object that cannot be printed shows its class and its identity', async () => {
@@ -243,10 +192,8 @@ Methods (1):
 describe('what is no function', () => {
   test.each([
     ['*unit*', 'LOOKS::*UNIT* is a variable, not a function.'],
-    ['pi', 'COMMON-LISP::PI is a constant variable, not a function.'],
     ['shape', 'LOOKS::SHAPE is a class, not a function.'],
     ['thing', 'LOOKS::THING is not defined as a function.'],
-    ['(setf thing)', 'LOOKS::(SETF THING) is not defined as a function.'],
     ['unit', 'LOOKS::UNIT is not defined as a function.\nSetf: LOOKS::(SETF UNIT) (NEW)'],
     [
       'promised',

@@ -3,12 +3,6 @@
 import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Budget, budgetOf } from '../../src/files/budget.ts';
-import type { ImpactData } from '../../src/image/wire/operations.ts';
-import type { Origins } from '../../src/tools/definitions/origins.ts';
-import { unloadedFiles } from '../../src/tools/introspection/impact-context.ts';
-import { Places } from '../../src/tools/places.ts';
-import { makeWorkspace } from '../files/workspaces.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { withSession } from '../shared.ts';
 
@@ -133,31 +127,6 @@ describe('besides', () => {
     expect(await reported(call)).toContain('\n\nTests that reach it (1):\n  through-tests.lisp:2:1  ');
   });
 
-  test('tests that are not loaded, once, also where their package is not there', async () => {
-    write(
-      'apart.asd',
-      '(defsystem "apart" :in-order-to ((test-op (test-op "apart/tests"))) :components ((:file "apart")))\n(defsystem "apart/tests" :depends-on ("apart") :components ((:file "apart-tests") (:file "apart-more")))\n',
-    );
-    write(
-      'apart.lisp',
-      '(defpackage apart (:use cl) (:export area))\n(in-package apart)\n(defun area (x) (* x x))\n',
-    );
-    write(
-      'apart-tests.lisp',
-      '(defpackage apart-tests (:use cl apart))\n(in-package apart-tests)\n(area 2)\n',
-    );
-    write('apart-more.lisp', '(in-package cl-user)\n(defvar *data*\n  (quote (apart:area 2)))\n');
-    await other.text('load_system', { system: 'apart' });
-    const call = { name: 'area', package: 'apart' };
-    expect(await reported(call)).toContain(
-      '\n\nTests that name it, not loaded, so not checked: apart-more.lisp:3  apart-tests.lisp:3\n\nExports and imports of its name, which stay (1):\n  apart.lisp:1:38  (defpackage apart (:use cl) (:export area))\n\napart.lisp:3',
-    );
-    await other.text('load_file', { path: 'apart-more.lisp' });
-    expect(await reported(call)).toContain(
-      '\n\nTests that reach it (1):\n  apart-more.lisp:2:1  (defvar *data*\n\nFiles that name it, not loaded, so not checked: apart-tests.lisp:3\n\n',
-    );
-  });
-
   test('tests that use it when they are compiled', async () => {
     write(
       'kept.asd',
@@ -168,46 +137,25 @@ describe('besides', () => {
     expect(await reported({ name: 'twice' })).toContain(
       '\n\nTests that reach it (1):\n  kept.lisp:2:1  (defvar *kept*\n\n',
     );
-    expect(await reported({ name: 'large' })).toContain(
-      '\n\nNo test that is loaded is known to reach it. These test files are not loaded, and their tests may reach it: apart-tests.lisp. Load them first (load_system), and ask again.\n\n',
-    );
   });
 });
 
-describe('the search of the files that are not loaded', () => {
-  const at = makeWorkspace();
-  afterAll(at.remove);
-  for (const name of ['a.lisp', 'b.lisp']) at.put(name, '(in-package own)\n(twice 1)\n');
-  const origins = { places: new Places(at.root), workspace: at.workspace } as Origins;
-  const search = (budget: Budget) =>
-    unloadedFiles(origins, { name: 'OWN::TWICE', kind: 'FUNCTION', homes: ['OWN'] } as ImpactData, budget);
-  const naming = (name: string) => ({ file: name, lines: [2] });
-
-  test.each([
-    [2, { unloaded: [naming('a.lisp'), naming('b.lisp')], complete: true }],
-    [1, { unloaded: [naming('a.lisp')], complete: false }],
-    [0, { unloaded: [], complete: false }],
-  ])('with %i entries to read tells whether that was all', async (entries, expected) => {
-    expect(await search(budgetOf(entries, 60_000))).toEqual(expected);
-  });
-
-  test('of more than 20,000 entries is told to be incomplete, as that of read_definition is', async () => {
-    const folder = temporaryFolder();
-    const file = folder.put('0.txt', '');
-    for (let index = 1; index < 20_000; index += 1) linkSync(file, join(folder.path, `${index}.txt`));
-    folder.put('own.lisp', '(defun twice (x) (* 2 x))\n');
-    const note =
-      'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
-    try {
-      await withSession({ cwd: folder.path }, async (session) => {
-        await session.text('load_file', { path: 'own.lisp' });
-        expect(await session.text('impact_of_change', { name: 'twice', lambda_list: '(x)' })).toContain(
-          `\n\n${note}\n\nown.lisp:1  `,
-        );
-        expect(await session.text('read_definition', { name: 'thrice' })).toMatch(new RegExp(`\n\n${note}$`));
-      });
-    } finally {
-      folder.remove();
-    }
-  });
+test('a search of more than 20,000 entries is told to be incomplete, as that of read_definition is', async () => {
+  const folder = temporaryFolder();
+  const file = folder.put('0.txt', '');
+  for (let index = 1; index < 20_000; index += 1) linkSync(file, join(folder.path, `${index}.txt`));
+  folder.put('own.lisp', '(defun twice (x) (* 2 x))\n');
+  const note =
+    'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
+  try {
+    await withSession({ cwd: folder.path }, async (session) => {
+      await session.text('load_file', { path: 'own.lisp' });
+      expect(await session.text('impact_of_change', { name: 'twice', lambda_list: '(x)' })).toContain(
+        `\n\n${note}\n\nown.lisp:1  `,
+      );
+      expect(await session.text('read_definition', { name: 'thrice' })).toMatch(new RegExp(`\n\n${note}$`));
+    });
+  } finally {
+    folder.remove();
+  }
 });

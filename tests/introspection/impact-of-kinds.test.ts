@@ -80,3 +80,19 @@ test('a name of which nothing is known', async () => {
     'PLACES::HINTED is not defined as a function. It is no class either, so what depends on it is not known; search_in_buffer finds its name.',
   );
 });
+
+test('an accessor that goes is called from a package that has it and not its class', async () => {
+  const lines = [
+    '(defpackage :impact-lib (:use :cl) (:export #:part))',
+    '(in-package :impact-lib)',
+    '(defclass thing () ((part :accessor part)))',
+    '(defpackage :impact-app (:use :cl :impact-lib))',
+    '(in-package :impact-app)',
+    '(defun reads (x) (part x))',
+  ];
+  await written.load('thing.lisp', lines.join('\n'));
+  const changed = { name: 'impact-lib::thing', definition: '(defclass thing () ())' };
+  expect((await written.session.text('impact_of_change', changed)).split('\n\n')[1]).toBe(
+    'IMPACT-LIB::PART would be gone. Its uses (1):\n  IMPACT-APP::READS  thing.lisp:6:18  (defun reads (x) (part x))',
+  );
+});

@@ -47,15 +47,12 @@ const impact = async (name: string, args: object = { package: 'stock' }) =>
   (await written.session.text('impact_of_change', { name, ...args })).replace(/\n\ntypes\.lisp:[\s\S]*$/, '');
 
 describe('a definition that goes away', () => {
-  test.each(['sack', 'bin', 'spill', 'all-of', 'mode', 'pair', '*modes*', 'weigh', 'bag', 'again'])(
-    '%s',
-    async (name) => {
-      expect(await impact(name)).toMatchSnapshot();
-    },
-  );
+  test.each(['sack', 'bin', 'spill', 'all-of', 'mode', 'pair', 'weigh', 'again'])('%s', async (name) => {
+    expect(await impact(name)).toMatchSnapshot();
+  });
 
-  test.each([':stock', 'sto'])('the package %s', async (name) => {
-    expect(await impact(name, {})).toMatchSnapshot();
+  test('a package, by a nickname', async () => {
+    expect(await impact('sto', {})).toMatchSnapshot();
   });
 
   test('what was evaluated is told too, of several definitions only the newest', async () => {
@@ -93,7 +90,7 @@ test('an accessor is not called by the definition that makes it', async () => {
   );
 });
 
-test('calls that SBCL has not recorded are told of a function that goes away, as of one that changes', async () => {
+test('calls that SBCL has not recorded are told of a function that goes away', async () => {
   await written.load(
     'table.lisp',
     "(in-package :stock)\n(eval-when (:compile-toplevel :load-toplevel :execute) (defun row (x y) (list x y)))\n(defparameter *table* '#.(row 1 2))\n",
@@ -102,10 +99,5 @@ test('calls that SBCL has not recorded are told of a function that goes away, as
   expect(removed).toMatchInlineSnapshot(`
     "Possible calls, not in SBCL's cross references (1):
       STOCK::*TABLE* (initial value)  table.lisp:3:26  (defparameter *table* '#.(row 1 2))"
-  `);
-  const [, changed] = (await impact('row', { package: 'stock', lambda_list: '(x)' })).split('\n\n');
-  expect(changed).toMatchInlineSnapshot(`
-    "Possible calls that would not fit, not in SBCL's cross references (1):
-      STOCK::*TABLE* (initial value)  table.lisp:3:26  (defparameter *table* '#.(row 1 2))  [2 arguments, at most 1 taken]"
   `);
 });

@@ -49,22 +49,6 @@ test('behind a declaration that #. has made', async () => {
   ]);
 });
 
-test('behind what a reader macro makes', async () => {
-  const text = `(defun user (x)
-  (list $ (car x) $ (cdr x)
-    (other x)
-    (price x :count 1)
-    (other (price x))))
-`;
-  expect(await sections(text, 'price', '(item count)')).toEqual([
-    [
-      'Calls that no longer fit (2 of 2 calls):',
-      `  MADE::USER  made.lisp:${FIRST + 3}:5  [3 arguments, at most 2 taken]`,
-      `  MADE::USER  made.lisp:${FIRST + 4}:12  [1 argument, at least 2 needed]`,
-    ].join('\n'),
-  ]);
-});
-
 test('where SBCL tells fewer calls than the text has', async () => {
   const text = `(defun user (x)
   (list $ (car x) (price x)

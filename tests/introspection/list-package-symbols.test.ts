@@ -41,16 +41,13 @@ External symbols (5):
   WITH-UNIT [MACRO]`);
 });
 
-test.each(['looks.base', ':looks.base', '#:looks.base', 'LOOKS.BASE'])(
-  '%s is found, and says who uses it',
-  async (name) => {
-    expect((await list(name)).split('\n').slice(0, 3)).toEqual([
-      'Package LOOKS.BASE',
-      'Uses: COMMON-LISP',
-      'Used by: LOOKS',
-    ]);
-  },
-);
+test.each(['LOOKS.BASE', '#:looks.base'])('%s is found, and says who uses it', async (name) => {
+  expect((await list(name)).split('\n').slice(0, 3)).toEqual([
+    'Package LOOKS.BASE',
+    'Uses: COMMON-LISP',
+    'Used by: LOOKS',
+  ]);
+});
 
 test('CL is locked, and its 978 symbols are counted', async () => {
   const lines = (await list('CL')).split('\n');
@@ -67,8 +64,6 @@ describe('access', () => {
 
   test.each([
     [{}, EXTERNAL],
-    [{ access: 'external' }, EXTERNAL],
-    [{ access: '' }, EXTERNAL],
     [{ access: 'internal' }, INTERNAL],
   ])('%j', async (more, text) => {
     expect(await list('small', more)).toBe(HEAD + text);
@@ -155,21 +150,6 @@ describe('long answers', () => {
     expect(names).toEqual([...names].sort());
   });
 
-  test('C13 a hundred thousand symbols are counted, and any part of them is reached', async () => {
-    await prepare(
-      session,
-      '(let ((p (make-package "HUGE" :use nil))) (dotimes (i 100000) (export (intern (format nil "S~6,\'0d" i) p) p)))',
-    );
-    expect(await list('huge', { offset: 99_998 })).toBe(`Package HUGE
-Symbols: 100000 external, 0 internal, 0 inherited
-
-External symbols (100000):
-
-  S099998 [SYMBOL]
-  S099999 [SYMBOL]`);
-    expect((await list('huge', { limit: 2000 })).length).toBeLessThan(40_000);
-  });
-
   test('C13 many used and using packages, and shadowing symbols, are counted', async () => {
     await prepare(
       session,
@@ -186,7 +166,7 @@ External symbols (100000):
 });
 
 describe('odd packages', () => {
-  test.each(['nonexistent', 'No Where', ''])('C8 C9 %j is not there', async (name) => {
+  test.each(['No Where', ''])('C8 C9 %j is not there', async (name) => {
     expect(await session.call('list_package_symbols', { package: name })).toEqual({
       text: `Package ${name} not found`,
       notices: [],
@@ -211,15 +191,5 @@ Internal symbols (4):
   a b|c [SYMBOL]
   Odd::c::d [SYMBOL]`);
     expect(await list('lost')).toBe('Package lost not found');
-  });
-
-  test('a local nickname for a package that was deleted is shown without its name', async () => {
-    await prepare(
-      session,
-      '(progn (make-package "PASSING" :use nil) (make-package "KEEPER" :use nil) (sb-ext:add-package-local-nickname "P" "PASSING" "KEEPER"))',
-    );
-    expect(await list('keeper')).toContain('Local nicknames: P for PASSING');
-    await prepare(session, '(handler-bind ((error (function continue))) (delete-package "PASSING"))');
-    expect(await list('keeper')).not.toContain('PASSING');
   });
 });

@@ -16,19 +16,9 @@ test.each([
     "Found 2 symbols matching 'mapca':\n\nNote: there are 2 symbols, and none from offset 3 on.",
   ],
   [
-    'apropos_search',
-    { pattern: 'mapcar', package: 'CL', offset: 9 },
-    "Found 1 symbol matching 'mapcar':\n\nNote: there is only one, and none from offset 9 on.",
-  ],
-  [
     'who_calls',
     { name: 'anchor', offset: 2 },
     'Functions that call COMMON-LISP-USER::ANCHOR:\n\nNote: there are 2 callers, and none from offset 2 on.',
-  ],
-  [
-    'who_calls',
-    { name: 'looks:with-unit', offset: 9 },
-    'Other places that call LOOKS::WITH-UNIT:\n\nNote: SBCL does not record where top-level forms use a macro; search_in_buffer finds such forms.\nNote: there is only one, and none from offset 9 on.',
   ],
   [
     'function_arglist',

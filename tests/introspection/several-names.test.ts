@@ -27,6 +27,8 @@ More." (helper x))
     (defmethod area ((shape thing)) (thing-a shape))
     (defun |Odd Name| () 1)
     (defun odd-caller () (|Odd Name|))
+    (defun ping (x) (pong x))
+    (defun pong (x) (if (plusp x) (ping (1- x)) x))
     (in-package :cl-user)`);
 });
 
@@ -86,11 +88,8 @@ test('of several names one that is not there is told among the others', async ()
 });
 
 test('which functions of a package nobody uses', async () => {
-  expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
-    'Package nowhere not found',
-  );
   expect(await session.text('who_calls', { package: 'many', unused: true })).toBe(
-    `Functions of MANY that nobody uses (10 of 14):
+    `Functions of MANY that nobody uses (10 of 16):
 
 Exported functions (2):
   ENTRY  Enters.
@@ -108,7 +107,7 @@ Internal functions (7):
 Internal macros (1):
   LONELY
 
-Used only by functions that nobody uses, or by each other (2): Odd Name, PASSED
+Used only by functions that nobody uses, or by each other (4): Odd Name, PASSED, PING, PONG
 
 Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.`,
   );
@@ -124,34 +123,6 @@ Note: names in the data of top-level forms do not count as uses; search_in_buffe
   expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
     'Package nowhere not found',
   );
-});
-
-test('functions that only unused ones use, or each other, are told apart', async () => {
-  await session.eval(`(defpackage :chains (:use :cl) (:export #:main))`);
-  await session.eval(
-    `(in-package :chains)
-     (defun below (x) x)
-     (defun middle (x) (below x))
-     (defun top (x) (middle x))
-     (defun ping (x) (pong x))
-     (defun pong (x) (if (plusp x) (ping (1- x)) x))
-     (defun helper (x) (list x))
-     (defun main (x) (helper x))`,
-  );
-  expect(await session.text('who_calls', { package: 'chains', unused: true })).toBe(
-    `Functions of CHAINS that nobody uses (2 of 7):
-
-Exported functions (1):
-  MAIN
-
-Internal functions (1):
-  TOP
-
-Used only by functions that nobody uses, or by each other (4): BELOW, MIDDLE, PING, PONG
-
-Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.`,
-  );
-  await session.eval('(in-package :cl-user)');
 });
 
 test('a macro is used by top-level forms of files that are loaded', async () => {

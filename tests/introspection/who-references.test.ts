@@ -1,7 +1,7 @@
 // who_references on the fixture: exact texts.
 
 import { describe, expect, test } from 'vitest';
-import { keepsReferencesToCl, WITHOUT_XREFS } from '../oracle.ts';
+import { WITHOUT_XREFS } from '../oracle.ts';
 import { sharedProgram } from '../shared.ts';
 import { expectLookup, place, prepare, sharedLooks } from './looks.ts';
 
@@ -32,23 +32,8 @@ Possible users:
 
   LOOKS::WITH-UNIT`;
 
-test.each([
-  ['*unit*', 'LOOKS'],
-  ['*Unit*', 'lks'],
-  ['looks:*unit*', undefined],
-  ['|*UNIT*|', 'LOOK'],
-])('C14 %s in %s: who reads, sets and binds it, told apart', async (name, home) => {
-  expect(await references(name, home === undefined ? {} : { package: home })).toBe(UNIT);
-});
-
-test('a function that does several things stands in several blocks', async () => {
-  expect(await references('looks::**count**')).toBe(`Functions that read LOOKS::**COUNT**:
-
-  LOOKS::COUNT-UP
-
-Functions that set LOOKS::**COUNT**:
-
-  LOOKS::COUNT-UP`);
+test('C14 who reads, sets and binds it, told apart', async () => {
+  expect(await references('*Unit*', { package: 'lks' })).toBe(UNIT);
 });
 
 test('a constant is read', async () => {
@@ -126,14 +111,6 @@ test('a fresh reader appears at once, and goes when it reads no more', async () 
   expect(await references('looks::*fresh*')).toBe('No references found for LOOKS::*FRESH*');
 });
 
-test('C8 nobody at all is one line', async () => {
-  expect(await session.call('who_references', { name: 'looks::*unused*' })).toEqual({
-    text: 'No references found for LOOKS::*UNUSED*',
-    notices: [],
-    isError: false,
-  });
-});
-
 test('C31 code outside functions is told with its kind', async () => {
   await prepare(session, '(progn (defvar looks::*outside* 1) (defvar looks::*after* looks::*outside*))');
   await prepare(session, '(defclass looks::outsider () ((part :initform looks::*outside*)))');
@@ -150,11 +127,8 @@ Note: LOOKS::FIRST-UNIT is a symbol macro, to which SBCL keeps no references; it
 
 test.each([
   ['plain', 'LOOKS::PLAIN is a function, not a variable. who_calls lists what calls it.'],
-  ['with-unit', 'LOOKS::WITH-UNIT is a macro, not a variable. who_calls lists what calls it.'],
-  ['area', 'LOOKS::AREA is a generic-function, not a variable. who_calls lists what calls it.'],
   ['shape', 'LOOKS::SHAPE is a class, not a variable. impact_of_change lists what depends on it.'],
   ['thing', 'LOOKS::THING is not defined as a variable.'],
-  ['(setf unit)', 'LOOKS::(SETF UNIT) is not defined as a variable.'],
 ])('C8 %s is no variable: a note says what it is', async (name, note) => {
   const shown = note.replace(/ is .*/, '');
   expect(await references(name, { package: 'LOOKS' })).toBe(
@@ -186,21 +160,6 @@ ${rest}`);
   );
   expect(await references('looks:*unit*', { offset: 6 })).toBe(
     'Functions that read, set or bind LOOKS::*UNIT*:\n\nNote: there are 6 references, and none from offset 6 on.',
-  );
-});
-
-test('C13 *standard-output* has many references: as many as SBCL knows', async () => {
-  const lines = (await references('*standard-output*', { limit: 3 })).split('\n');
-  // Newer SBCLs have a function within another on record too, by that or by its file. The answer names the outer one.
-  const counted = await session.eval(
-    "(loop for find in (list #'sb-introspect:who-references #'sb-introspect:who-sets #'sb-introspect:who-binds) sum (length (remove-duplicates (loop for (caller) in (funcall find (quote *standard-output*)) unless (and (consp caller) (stringp (second (member :in caller)))) collect (cond ((atom caller) caller) ((member :in caller) (second (member :in caller))) ((search \"METHOD\" (princ-to-string (first caller))) (second caller)) (t caller))) :test #'equal)))",
-  );
-  const kept = await keepsReferencesToCl(session);
-  expect(counted === '0').toBe(!kept);
-  expect(lines.at(-1)).toBe(
-    kept
-      ? `Note: ${counted} references; limit and offset reach the rest.`
-      : 'Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so references can be missing here.',
   );
 });
 

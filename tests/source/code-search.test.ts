@@ -32,8 +32,6 @@ describe('code', () => {
     });
     expect(call('(f (scan x\n  y) z)', '(scan')).toEqual({ from: 3, call: '(scan x y)' });
     expect(call('(f (scan x)\n  y)', 'scan')).toBeUndefined();
-    expect(call('(f scan\n  y)', 'scan')).toBeUndefined();
-    expect(call('(scan\n  y', 'scan')).toBeUndefined();
     expect(call(`(scan\n${' y'.repeat(600)})`, 'scan')).toBeUndefined();
   });
 

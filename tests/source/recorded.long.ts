@@ -70,7 +70,7 @@ async function reportedStarts(force: boolean): Promise<Starts> {
   const output = join(FILES, `told-${force}.txt`);
   const session = await startSession({ args: ['--root', FILES, '--no-sandbox'] });
   const names = SYSTEMS.map((system) => JSON.stringify(system)).join(' ');
-  await session.eval(`(load "${join(import.meta.dirname, 'told.lisp')}")`);
+  await session.eval(`(load "${join(import.meta.dirname, 'recorded.lisp')}")`);
   await session.eval(`(told-places:report '(${names}) ${force ? 't' : 'nil'} "${output}")`, { timeout: 600 });
   await session.close();
   const starts: Starts = new Map();

@@ -64,7 +64,7 @@ function withoutAdded(name: string, text: string, { start, text: put }: Splice, 
 }
 
 const random = randomFrom(20_261_122);
-const CASES = Array.from({ length: 60 }, (_, index) => {
+const CASES = Array.from({ length: 30 }, (_, index) => {
   const file = FILES[index % FILES.length] ?? { name: '', text: '' };
   const defined = definitionsIn(formsOf(file.text));
   const chosen = defined[random(Math.max(1, defined.length))];
@@ -138,16 +138,12 @@ describe('what is found', () => {
       'F',
       ['#+sbcl (defun f () 1)'],
     ],
-    ['features before features', '#+sbcl #+unix (defun f ())', 'F', ['#+sbcl #+unix (defun f ())']],
-    ['behind one that is left out', '#+nothing (a) (defun f ())', 'F', ['(defun f ())']],
     [
       'in another form with its feature',
       '(progn #+sbcl (defun f ()) #-sbcl (defun f ()))',
       'F',
       ['#+sbcl (defun f ())'],
     ],
-    ['in a let', '(let ((f 1)) (defun f () f))', 'F', ['(defun f () f)']],
-    ['with bars', '(defun |f| ()) (defun f ())', 'f', ['(defun |f| ())']],
     [
       'a structure with options',
       '(defstruct (f (:conc-name g-)) a)',
@@ -160,8 +156,6 @@ describe('what is found', () => {
       'F',
       ['(defun f ())'],
     ],
-    ['no definition where there is no other', '(test f (is 1))', 'F', ['(test f (is 1))']],
-    ['a form that #. makes', '#.(list 1 2) (defun f () #.(+ 1 2))', 'F', ['(defun f () #.(+ 1 2))']],
   ])('%s', (_, text, name, texts) => {
     expect(found(text, name).map((each) => each.text)).toEqual(texts);
   });
@@ -176,14 +170,10 @@ describe('what is found', () => {
 
 test.each<[string, number | undefined]>([
   ['(a)', undefined],
-  ["'a", undefined],
-  ['; only a comment', undefined],
   ['(a) ; a comment', undefined],
   ["(a)\n'", 2],
   ['(a)\n#+sbcl', 2],
-  ['(a)\n#-sbcl', 1],
   ['(a)\n#|', 1],
-  ['(a)\n|b', 1],
 ])('%j ends in line %s', (text, line) => {
   expect(unfinishedLine(text, FEATURES)).toBe(line);
 });

@@ -24,18 +24,14 @@ const ASD = `(in-package :asdf-user)
 test.each([
   ['src/main.lisp', ['one', 'all']],
   ['src/parts/deep/part.lisp', ['one']],
-  ['src/parts/words.txt', ['one']],
   ['src/beside.lisp', ['one']],
   ['src/other.lisp', ['one']],
-  ['src/dotted.name.lisp', ['one']],
   ['tests/suite.lisp', ['one/tests']],
   ['lib/deep/thing.lisp', ['inferred/deep/thing']],
   ['../up.lisp', ['above']],
   ['src/renamed.lisp', []],
   ['src/left-out.lisp', []],
   ['main.lisp', []],
-  ['src/parts/part.lisp', []],
-  ['words.txt', []],
 ])('%s belongs to %j', (path, systems) => {
   expect(systemsWith(new TopLevelForms(new SourceText(ASD), new Set(['SBCL'])), path)).toEqual(systems);
 });

@@ -68,11 +68,6 @@ describe('in an image of the server', () => {
     const rows = new Set(compared.filter(unlike).flatMap(({ probe }) => probe.row ?? []));
     expect([...rows].sort()).toEqual(documentedRows().sort());
   });
-
-  test('what differs is what docs/differences.md lists', () => {
-    const rows = new Set(all.flatMap(({ row }) => row ?? []));
-    expect([...rows].sort()).toEqual(documentedRows().sort());
-  });
 });
 
 /** Returns what is told of those of PROBED whose values and conditions are the same in a plain SBCL and in an image. */
@@ -92,7 +87,7 @@ describe('a form has the values and conditions that it has in a plain SBCL', () 
   const watched = all.filter(({ form }) => form.includes('unnoticed::watched'));
 
   test('while observe records', () =>
-    expectReported(everyNthProbe(5, all), observing({ functions: ['unnoticed:'] })));
+    expectReported(everyNthProbe(20, all), observing({ functions: ['unnoticed:'] })));
 
   test('while observe records those calls for which a form is true, which signals', () => {
     const where = '(progn (signal "noticed") (warn "noticed") (error "noticed"))';

@@ -3,9 +3,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
 import { libraries } from '../libraries.ts';
-import { LONG, PATIENCE_MS } from '../long.ts';
+import { PATIENCE_MS } from '../long.ts';
 
-const SYMBOLS = LONG ? 1000 : 60;
+const SYMBOLS = 1000;
 
 let session: Session;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 test(
   `C15 S0.17 ${SYMBOLS} random symbols are described as they are`,
   async () => {
-    const form = `(describe-oracle:differences ${SYMBOLS} ${LONG ? 11 : 7})`;
+    const form = `(describe-oracle:differences ${SYMBOLS} 11)`;
     expect(await session.call('eval_form', { form, timeout: PATIENCE_MS / 1000 })).toMatchObject({
       text: 'NIL',
       isError: false,
