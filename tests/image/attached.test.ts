@@ -12,6 +12,7 @@ import { imageContract } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
 import { PERSON, type Person, personAt, REPL, startSbcl } from './attached-sbcl.ts';
 
+const LINE = `(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`;
 const folder = temporaryFolder();
 let socket: string;
 let sbcl: ChildProcess;
@@ -113,19 +114,27 @@ describe('besides', () => {
     await next.end();
   });
 
-  test('a package of its person with the name of ours is left alone, and the line says so', async () => {
-    const line = `(ignore-errors (load "${join(PROJECT, 'lisp', 'attach.lisp')}"))`;
+  test('the line serves nothing where a package has the name of ours or there is no folder, and says so', async () => {
     await person('(live-lisp:stop)');
     await person('(make-package "THEIRS" :nicknames (list "LIVE-LISP"))');
     expect(
       await person(
-        `(let ((*print-length* nil)) (substitute #\\Space #\\Newline (princ-to-string (nth-value 1 ${line}))))`,
+        `(let ((*print-length* nil)) (substitute #\\Space #\\Newline (princ-to-string (nth-value 1 (ignore-errors ${LINE})))))`,
       ),
     ).toContain(
       'The package THEIRS of this image has the name or nickname LIVE-LISP, which live-lisp needs, so nothing was loaded. Rename that package, and enter the line again.',
     );
     await person('(delete-package "THEIRS")');
-    await person(line);
+    expect(
+      await person(
+        `(let ((*default-pathname-defaults* #p"/no/folder/")) (handler-case ${LINE} (error (failure) (format t "~A~%" failure))))`,
+      ),
+    ).toMatch(/nil/i);
+    expect(theirs.printed()).toContain(
+      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is no folder, so live-lisp does not know for which folder to serve this image. Bind it in the line: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${LINE})`,
+    );
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
+    await person(LINE);
   });
 
   test('(live-lisp:stop) leaves the image as it was before the line', async () => {
@@ -143,7 +152,7 @@ describe('besides', () => {
       '(progn (require :sb-posix) (require :sb-bsd-sockets) (require :sb-introspect) (require :sb-cltl2))',
     );
     const before = await person(whole);
-    await person(`(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`);
+    await person(LINE);
     const image = attach();
     await image.call('evaluate', { code: '(progn (defun used (x) x) (used 1))' });
     await image.call('who-calls', { name: 'car', offset: 0, limit: 5 });
@@ -153,22 +162,7 @@ describe('besides', () => {
     await person('(live-lisp:stop)');
     expect(await person(whole)).toBe(before);
     expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
-    await person(`(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`);
-  });
-
-  test('a folder that does not exist is no folder to serve for, and nothing is served', async () => {
-    await person('(live-lisp:stop)');
-    const line = `(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`;
-    expect(
-      await person(
-        `(let ((*default-pathname-defaults* #p"/no/folder/")) (handler-case ${line} (error (failure) (format t "~A~%" failure))))`,
-      ),
-    ).toMatch(/nil/i);
-    expect(theirs.printed()).toContain(
-      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is no folder, so live-lisp does not know for which folder to serve this image. Bind it in the line: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${line})`,
-    );
-    expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
-    await person(line);
+    await person(LINE);
   });
 
   test('an image is saved without the backend', async () => {
@@ -200,8 +194,7 @@ describe('besides', () => {
       `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ENOENT ${socket}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "attach.lisp")`,
     );
     expect(sbcl.exitCode).toBe(null);
-    sbcl.kill('SIGKILL');
-    await start();
+    await person(LINE);
   });
 
   test('systems of the workspace are found in calls, and the search of its person is left alone', async () => {
