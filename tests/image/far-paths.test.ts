@@ -40,6 +40,13 @@ describe('the translation', () => {
     expect(paths().here('/srv/shop/..a')).toBe('/shop/..a');
   });
 
+  test('says a name of this machine that was sent as it is in the same way when it comes back', () => {
+    const sent = paths();
+    expect(sent.here('/other/x.lisp')).toBe('there:/other/x.lisp');
+    expect(sent.there('/other/x.lisp')).toBe('/other/x.lisp');
+    expect(sent.here('/other/x.lisp')).toBe('/other/x.lisp');
+  });
+
   test('finds the paths of answers, and leaves texts and data of the program alone', () => {
     const message = {
       id: 5,

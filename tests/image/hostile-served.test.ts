@@ -54,6 +54,11 @@ describe('a program that serves, and instead of a greeting', () => {
   test.each<[string, Required<Behaviour>['greet'], string]>([
     ['closes in the middle of it', (socket) => socket.end(raw('{"hello":1}').subarray(0, 8)), CLOSED],
     [
+      'says that it is an old backend',
+      (socket) => socket.write(encodeFrame({ hello: 0, without: [], fallbacks: [] })),
+      `its backend speaks version 0 of the protocol, not ${PROTOCOL_VERSION}`,
+    ],
+    [
       'says a version without end',
       (socket) => socket.write(encodeFrame({ hello: '9'.repeat(1_000_000) })),
       `its backend speaks version "${'9'.repeat(39)} of the protocol, not ${PROTOCOL_VERSION}`,

@@ -27,7 +27,12 @@ exec '${SBCL}' "\${args[@]}"
 `;
   writeFileSync(program, script);
   chmodSync(program, 0o755);
-  return startSession({ args: ['--sbcl', program], env: { XDG_CACHE_HOME: folder.path } });
+  return startSession({
+    args: ['--sbcl', program],
+    env: { XDG_CACHE_HOME: folder.path },
+    // An image that does not end by itself has time to start, also where many others want the CPU.
+    waits: { image: { start: 600_000 } },
+  });
 }
 
 const PLAIN =
