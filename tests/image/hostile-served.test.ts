@@ -109,6 +109,7 @@ describe('a program that serves, and instead of an answer', () => {
       notUnderstood(`Unexpected token '(', "(:value 3)" is not valid JSON`),
     ],
     ['sends a list', writing(raw('[1]')), notUnderstood('a frame is not a JSON object')],
+    ['sends a number', writing(raw('3')), notUnderstood('a frame is not a JSON object')],
     ['sends null', writing(raw('null')), notUnderstood('a frame is not a JSON object')],
     ['nests without end', writing(raw('['.repeat(2_000_000))), notUnderstood('Unexpected end of JSON input')],
     [

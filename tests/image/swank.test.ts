@@ -309,6 +309,10 @@ test.each([
     '--image swank://127.0.0.1:PORT needs the port of Swank, such as 4005, not swank://127.0.0.1.',
   ],
   [
+    'swank://127.0.0.1:65536',
+    '--image swank://127.0.0.1:PORT needs the port of Swank, such as 4005, not swank://127.0.0.1:65536.',
+  ],
+  [
     'swank://build:4005',
     "--image swank://build:4005 is not on this machine, and what is said to Swank is not encrypted; give --image NAME='ssh -T HOST live-lisp dial', or 127.0.0.1 as its host.",
   ],
