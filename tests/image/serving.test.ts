@@ -164,8 +164,9 @@ describe('an image', () => {
     expect(existsSync(join(place.path, 'sbcl-1.json'))).toBe(true);
   });
 
-  test.each(['..json', 'a\nb.json', 'sbcl-1.txt'])('is not in the file %j', (file) => {
+  test.each(['..json', 'a\nb.json', 'sbcl-1.txt'])('is not in the file %j', async (file) => {
     const name = file.replace(/\.json$/, '');
+    servers.push(await listen(join(place.path, `${name}.socket`)));
     writeFileSync(join(place.path, file), JSON.stringify(described(place.path, name)));
     expect(images()).toEqual([]);
   });
