@@ -195,8 +195,6 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
   });
 
   test.each([
-    ['nothing', 'nil', []],
-    ['a dotted list', "'(:a . :b)", ['A']],
     ['what is no symbol', '\'(:a 1 "b" (:or :c) :d)', ['A', 'D']],
     ['a circle', '(let ((l (list :a :b))) (setf (cddr l) l))', ['A', 'B']],
   ])('calls are answered when *FEATURES* is set to %s', async (_, value, features) => {

@@ -10,41 +10,29 @@ import { occupiedText } from '../../src/tools/execution/evaluation.ts';
 import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
-import { startSbcl } from './attached-sbcl.ts';
+import { PERSON, type Person, personAt, REPL, startSbcl } from './attached-sbcl.ts';
 
+const LINE = `(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`;
 const folder = temporaryFolder();
 let socket: string;
 let sbcl: ChildProcess;
-/** What the person's image prints: its REPL's output and its debugger's. */
-let printed = '';
-
-/** A form by which the person's image evaluates each form that the test sends to its standard input. */
-const REPL = '(loop (eval (read)))';
+let theirs: Person;
 
 /** What the person has set before the line. */
 const SETTINGS = [
-  `(setf sb-ext:*invoke-debugger-hook* (lambda (c h) (declare (ignore h)) (format t "DEBUGGER ~A~%" c) (finish-output) (sb-thread:abort-thread)))`,
+  PERSON,
   // As SLIME does.
   '(setf *debugger-hook* sb-ext:*invoke-debugger-hook*)',
   '(setf *print-length* 3 *print-base* 2 *read-base* 16 (readtable-case *readtable*) :invert)',
 ];
 
 async function start(): Promise<void> {
-  const served = await startSbcl(folder.path, { before: SETTINGS, after: REPL });
-  ({ sbcl, socket } = served);
-  printed = '';
-  sbcl.stdout?.on('data', (text) => {
-    printed += text;
-  });
+  ({ sbcl, socket } = await startSbcl(folder.path, { before: SETTINGS, after: REPL }));
+  theirs = personAt(sbcl);
 }
 
 /** Has the person's image evaluate FORM, read in base 16, and returns what it prints for the value. */
-async function person(form: string): Promise<string> {
-  const start = printed.length;
-  sbcl.stdin?.write(`(progn (format t "~&VALUE ~S END~%" ${form}) (finish-output))\n`);
-  await until('the value', 60_000, () => / END$/m.test(printed.slice(start)));
-  return /^VALUE (.*) END$/ms.exec(printed.slice(start))?.[1] ?? '';
-}
+const person = (form: string) => theirs.say(form);
 
 beforeAll(start);
 afterAll(() => {
@@ -72,17 +60,6 @@ describe('besides', () => {
     expect(statSync(socket).mode & 0o777).toBe(0o600);
   });
 
-  test('its process belongs to somebody else: nothing is told of that, and it outlives the server', async () => {
-    const [first, second] = [attach(), attach()];
-    await first.call('evaluate', { code: '(defvar *kept* 5)' });
-    expect((await first.status()).outside).toBe(undefined);
-    await first.end();
-    const { data } = await second.call('evaluate', { code: '*kept*' });
-    expect(data.values).toEqual([[{ text: '5' }]]);
-    await second.end();
-    expect(sbcl.exitCode).toBe(null);
-  });
-
   test('its main thread runs no calls, since it is not ours', async () => {
     const image = attach();
     const { data } = await image.call('evaluate', { code: '1', mainThread: true });
@@ -101,21 +78,6 @@ describe('besides', () => {
     expect((await left).ending).toEqual({ kind: 'lost', how: 'the server ended', attached: true });
     const gone = async () => (await second.status()).backend?.jobs === undefined;
     await second.call('evaluate', { code: '1' });
-    await until('its end', 60_000, gone);
-    await second.end();
-  });
-
-  test('what a server observed that is gone is not recorded any more', async () => {
-    const [first, second] = [attach(), attach()];
-    await first.call('evaluate', { code: '(defun observed-for-long (x) x)' });
-    const left = first.call('observe-calls', { functions: ['observed-for-long'], seconds: 3600, limit: 5 });
-    await until('its start', 60_000, () => first.jobs.list()[0]?.phase.kind === 'running');
-    first.close();
-    await left;
-    const gone = async () => {
-      const probes = `(let ((function (sb-kernel:%coerce-name-to-fun 'observed-for-long))) (and (sb-impl::encapsulation-info function) t))`;
-      return (await second.call('evaluate', { code: probes })).data.values?.[0]?.[0]?.text === 'NIL';
-    };
     await until('its end', 60_000, gone);
     await second.end();
   });
@@ -152,19 +114,27 @@ describe('besides', () => {
     await next.end();
   });
 
-  test('a package of its person with the name of ours is left alone, and the line says so', async () => {
-    const line = `(ignore-errors (load "${join(PROJECT, 'lisp', 'attach.lisp')}"))`;
+  test('the line serves nothing where a package has the name of ours or there is no folder, and says so', async () => {
     await person('(live-lisp:stop)');
     await person('(make-package "THEIRS" :nicknames (list "LIVE-LISP"))');
     expect(
       await person(
-        `(let ((*print-length* nil)) (substitute #\\Space #\\Newline (princ-to-string (nth-value 1 ${line}))))`,
+        `(let ((*print-length* nil)) (substitute #\\Space #\\Newline (princ-to-string (nth-value 1 (ignore-errors ${LINE})))))`,
       ),
     ).toContain(
       'The package THEIRS of this image has the name or nickname LIVE-LISP, which live-lisp needs, so nothing was loaded. Rename that package, and enter the line again.',
     );
     await person('(delete-package "THEIRS")');
-    await person(line);
+    expect(
+      await person(
+        `(let ((*default-pathname-defaults* #p"/no/folder/")) (handler-case ${LINE} (error (failure) (format t "~A~%" failure))))`,
+      ),
+    ).toMatch(/nil/i);
+    expect(theirs.printed()).toContain(
+      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is no folder, so live-lisp does not know for which folder to serve this image. Bind it in the line: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${LINE})`,
+    );
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
+    await person(LINE);
   });
 
   test('(live-lisp:stop) leaves the image as it was before the line', async () => {
@@ -182,7 +152,7 @@ describe('besides', () => {
       '(progn (require :sb-posix) (require :sb-bsd-sockets) (require :sb-introspect) (require :sb-cltl2))',
     );
     const before = await person(whole);
-    await person(`(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`);
+    await person(LINE);
     const image = attach();
     await image.call('evaluate', { code: '(progn (defun used (x) x) (used 1))' });
     await image.call('who-calls', { name: 'car', offset: 0, limit: 5 });
@@ -192,22 +162,7 @@ describe('besides', () => {
     await person('(live-lisp:stop)');
     expect(await person(whole)).toBe(before);
     expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
-    await person(`(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`);
-  });
-
-  test('a folder that does not exist is no folder to serve for, and nothing is served', async () => {
-    await person('(live-lisp:stop)');
-    const line = `(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`;
-    expect(
-      await person(
-        `(let ((*default-pathname-defaults* #p"/no/folder/")) (handler-case ${line} (error (failure) (format t "~A~%" failure))))`,
-      ),
-    ).toMatch(/nil/i);
-    expect(printed).toContain(
-      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is no folder, so live-lisp does not know for which folder to serve this image. Bind it in the line: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${line})`,
-    );
-    expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
-    await person(line);
+    await person(LINE);
   });
 
   test('an image is saved without the backend', async () => {
@@ -239,8 +194,7 @@ describe('besides', () => {
       `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ENOENT ${socket}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "attach.lisp")`,
     );
     expect(sbcl.exitCode).toBe(null);
-    sbcl.kill('SIGKILL');
-    await start();
+    await person(LINE);
   });
 
   test('systems of the workspace are found in calls, and the search of its person is left alone', async () => {
@@ -278,38 +232,21 @@ describe('besides', () => {
     };
     await evaluate(second, '1');
     expect(await evaluate(first, '(defun own-one () 1)')).toEqual([]);
-    const five = join(folder.path, 'five.lisp');
     const six = join(folder.path, 'six.lisp');
-    writeFileSync(five, [1, 2, 3, 4, 5].map((n) => `(defun five${n} () ${n})`).join('\n'));
     writeFileSync(six, [1, 2, 3, 4, 5, 6].map((n) => `(defun six${n} () ${n})`).join('\n'));
     await person(
       '(progn (defun theirs () 1) (defun theirs () 2) (defmethod print-object :after ((x (eql :theirs)) s) s) (setf *print-case* :upcase))',
     );
-    await person(`(load "${five}")`);
     await person(`(load "${six}")`);
+    const said = ['COMMON-LISP-USER::THEIRS', 'COMMON-LISP::PRINT-OBJECT', `6 names in ${six}`];
     expect(await evaluate(second, '(defun seconds () 2)')).toEqual([
-      {
-        texts: [
-          'COMMON-LISP-USER::OWN-ONE',
-          'COMMON-LISP-USER::THEIRS',
-          'COMMON-LISP::PRINT-OBJECT',
-          ...[1, 2, 3, 4, 5].map((n) => `COMMON-LISP-USER::FIVE${n}`),
-          `6 names in ${six}`,
-        ],
-        more: 0,
-      },
+      { texts: ['COMMON-LISP-USER::OWN-ONE', ...said], more: 0 },
     ]);
     // Hooks of a watch are no change.
     await first.call('debug-watch', { where: 'all' });
     await first.call('debug-watch', { off: true });
     expect(await evaluate(second, '2')).toEqual([]);
-    expect((await evaluate(first, '3'))[0]?.texts).toEqual([
-      'COMMON-LISP-USER::THEIRS',
-      'COMMON-LISP::PRINT-OBJECT',
-      ...[1, 2, 3, 4, 5].map((n) => `COMMON-LISP-USER::FIVE${n}`),
-      `6 names in ${six}`,
-      'COMMON-LISP-USER::SECONDS',
-    ]);
+    expect((await evaluate(first, '3'))[0]?.texts).toEqual([...said, 'COMMON-LISP-USER::SECONDS']);
     await person(
       `(progn ${Array.from({ length: 13 }, (_, n) => `(defun many${n.toString(16)} ())`).join(' ')})`,
     );
@@ -323,7 +260,7 @@ describe('besides', () => {
     await person(
       `(sb-thread:join-thread (sb-thread:make-thread (lambda () (format t "~A~%" (nth-value 1 (ignore-errors (live-lisp:call-tool "who_calls" :name "car")))))))`,
     );
-    expect(printed).toContain(
+    expect(theirs.printed()).toContain(
       'This thread works for no server: only calls of an agent, and threads that they start, can call tools.',
     );
   });
@@ -376,11 +313,11 @@ describe('besides', () => {
     for (const code of errors) await image.call('evaluate', { code });
     await image.end();
     expect(await person('(list 1 2 3 4 5)')).toBe('(1 10 11 ...)');
-    expect(printed).not.toContain('DEBUGGER');
-    expect(printed).not.toContain('said by a thread');
+    expect(theirs.printed()).not.toContain('DEBUGGER');
+    expect(theirs.printed()).not.toContain('said by a thread');
     // A thread of the person's program has the person's debugger.
     await person('(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "mine"))) :default nil)');
-    expect(printed).toContain('DEBUGGER mine');
+    expect(theirs.printed()).toContain('DEBUGGER mine');
   });
 
   test('a call that fills the heap is ended, and the image lives', async () => {
@@ -408,7 +345,7 @@ describe('besides', () => {
     await image.call('debug-watch', { off: true });
     await person('(handler-case (error "unseen") (error () :handled))');
     expect((await image.call('debug-watched', { index: 0 })).data.value?.seen).toBe(4);
-    expect(printed.split('DEBUGGER')).toHaveLength(2);
+    expect(theirs.printed().split('DEBUGGER')).toHaveLength(2);
     await image.end();
   });
 

@@ -14,7 +14,7 @@ import { brokenImages, expectMainJob } from './broken-internals.ts';
 const folder = sharedFolder();
 
 /** How many internals the short run breaks. */
-const SAMPLE = 4;
+const SAMPLE = 2;
 
 let start: (name: string, how: string) => SbclImage;
 let variants: [name: string, how: string][];

@@ -19,6 +19,7 @@ import {
 } from '../harness.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
+import { sharedSession } from '../shared.ts';
 
 let folder: TestFolder;
 let sessions: Session[];
@@ -140,8 +141,9 @@ describe('a command that does not lead to an image', () => {
 });
 
 describe('an image that a command starts', () => {
+  const session = sharedSession({ args: [...NO_SYSTEMS, '--image', `there=${testSbcl()}`] });
+
   test('says where it is, and what cannot be known of it', async () => {
-    const session = await start(testSbcl());
     await session.eval('1');
     const text = await session.text('image_status');
     expect(text).toContain(
@@ -152,31 +154,27 @@ describe('an image that a command starts', () => {
   });
 
   test('a system of the workspace is not found there without --map', async () => {
-    const session = await start(testSbcl());
     expect(await session.call('load_system', { system: 'no-such-system' })).toMatchObject({
       text: expect.stringMatching(
         /^System no-such-system not found by ASDF\. .*\. ASDF looks where the image there runs, in the distribution's Lisp libraries and the user's source registry there\. To load a system of the workspace, ask the user to start the server with --map there:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there\. /,
       ),
       isError: true,
     });
-    const root = folder.path;
-    const args = [
-      ...NO_SYSTEMS,
-      '--root',
-      root,
-      '--image',
-      `there=${testSbcl()}`,
-      '--map',
-      `there:${root}=${root}`,
-    ];
-    const mapped = await start('', { args });
-    expect(await mapped.text('load_system', { system: 'no-such-system' })).toMatch(
-      /\. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry\. /,
+  });
+
+  test('the end of its command is told with what it wrote last, and the next call or restart_image starts it again', async () => {
+    await session.eval('(defun kept () 7)');
+    const form =
+      '(progn (format *error-output* "unseen") (sb-ext:run-program "/bin/sh" (list "-c" "echo Connection to build closed. >&2") :error t) (sleep 0.2) (sb-ext:exit :code 3 :abort t))';
+    expect(await session.eval(form)).toContain(
+      'The Lisp image was lost during this call: its command exited with code 3, and wrote last: Connection to build closed.',
     );
+    expect(await session.eval('(kept)')).toBe('7');
+    expect((await session.call('restart_image', { rebuild: 'session' })).isError).toBe(false);
+    expect(await session.eval('(kept)')).toBe('7');
   });
 
   test('nothing that code or a child process writes gets into messages, and nothing is there to read', async () => {
-    const session = await start(testSbcl());
     const form = `(progn
       (sb-ext:run-program "/bin/sh" '("-c" "echo child; cat") :output nil :input t)
       (let ((out (sb-sys:make-fd-stream 1 :output t))) (write-line "code" out) (finish-output out))
@@ -193,30 +191,6 @@ describe('an image that a command starts', () => {
     );
     const session = await start(`${testSbcl()} --userinit ${init}`);
     expect(await session.eval('(list *loaded* 10 11)')).toBe('(5 10 11)');
-  });
-
-  sandboxTest('the backend is used where it cannot be kept', async () => {
-    const session = await start(`${otherRoot()} --tmpfs /tmp ${testSbcl()}`);
-    expect(await session.eval('(+ 1 2)')).toBe('3');
-  });
-
-  test('the end of its command is told with what it wrote last, and the next call starts it again', async () => {
-    const session = await start(testSbcl());
-    await session.eval('(defun kept () 7)');
-    const form =
-      '(progn (format *error-output* "unseen") (sb-ext:run-program "/bin/sh" (list "-c" "echo Connection to build closed. >&2") :error t) (sleep 0.2) (sb-ext:exit :code 3 :abort t))';
-    expect(await session.eval(form)).toContain(
-      'The Lisp image was lost during this call: its command exited with code 3, and wrote last: Connection to build closed.',
-    );
-    expect(await session.eval('(kept)')).toBe('7');
-  });
-
-  test('restart_image starts the command again', async () => {
-    const log = join(folder.path, 'starts');
-    const session = await start(script(`echo start >> ${log}; exec ${testSbcl()}`));
-    await session.eval('(defun kept () 7)');
-    expect((await session.call('restart_image', { rebuild: 'session' })).isError).toBe(false);
-    expect(await session.eval('(kept)')).toBe('7');
   });
 
   test('it ends with the server, and so do the processes that it has started', async () => {
@@ -272,10 +246,6 @@ describe('the flag', () => {
 
   test.each([
     [
-      ['=sbcl'],
-      '--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not an empty one.',
-    ],
-    [
       ['own=sbcl'],
       '--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not own.',
     ],
@@ -291,14 +261,5 @@ describe('the flag', () => {
     ],
   ])('%j is refused', (args, message) => {
     expect(() => readConfig(['--image', ...args], {})).toThrow(message);
-  });
-
-  test('the configuration has the name and the words', () => {
-    const { image, imageCommand, sandbox } = readConfig(['--image', 'b=ssh -T b sbcl'], {});
-    expect([image, imageCommand, sandbox]).toEqual([
-      'b',
-      { name: 'b', words: ['ssh', '-T', 'b', 'sbcl'], maps: [] },
-      'off',
-    ]);
   });
 });

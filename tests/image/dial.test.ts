@@ -1,6 +1,7 @@
 // An image that somebody else runs is reached through `live-lisp dial`: the contract of images holds there, and nothing
 // ends with the server or the way to it but that way.
 
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
@@ -9,7 +10,7 @@ import { run } from '../cli/run.ts';
 import { bad, NO_SYSTEMS, SERVER, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
 import { runs, until } from '../server/processes.ts';
-import { type ServingSbcl, servingPlace, startServing } from './served.ts';
+import { described, listen, publish, type ServingSbcl, servingPlace, startServing } from './served.ts';
 import { sshOf, startSshd, type TestSshd } from './sshd.ts';
 
 const folder = temporaryFolder();
@@ -63,17 +64,14 @@ describe('a client', () => {
     expect(image.sbcl.exitCode).toBe(null);
   });
 
-  test('is told before the first call that nothing is connected, and of no failure', () =>
-    within(dialWords('sbcl-1'), async (session) => {
+  test('is told that the way was lost, and the next call goes a new way', () =>
+    within(dialWords(), async (session) => {
+      // Before the first call nothing is connected, and nothing has failed.
       await until('the end of the start', 60_000, async () =>
         (await session.text('image_status')).startsWith(
           'No Lisp image is connected; the next call that needs it connects to it.\n',
         ),
       );
-    }));
-
-  test('is told that the way was lost, and the next call goes a new way', () =>
-    within(dialWords(), async (session) => {
       expect(await session.eval('(defvar *way* 1)')).toBe('*WAY*');
       const first = await sshOf(session.pid);
       const call = session.call('eval_form', { form: '(sleep 60)' });
@@ -111,11 +109,13 @@ describe('the command', () => {
   });
 
   test('says what serves when there are several', async () => {
-    const other = await startServing(place.path, 'sbcl-3', '/srv/other');
+    const other = publish(place.path, described(place.path, 'sbcl-3', { workspace: '/srv/other' }));
+    const socket = await listen(other.socket);
     const { code, stderr } = await dial(place.path);
-    await other.kill();
-    const names = [image, other].map(
-      ({ served }) => `${served.name} (SBCL 2.2.9, pid ${served.pid}) in ${served.workspace}`,
+    socket.close();
+    rmSync(join(place.path, 'sbcl-3.json'));
+    const names = [image.served, other].map(
+      (served) => `${served.name} (SBCL 2.2.9, pid ${served.pid}) in ${served.workspace}`,
     );
     expect([code, stderr]).toEqual([
       1,

@@ -74,13 +74,11 @@ describe('a forged answer', () => {
   }
 
   test('is no error of JavaScript', async () => {
-    for (const begin of [0, 1]) {
-      const texts = await forging(ANSWERS.slice(begin), () =>
-        Promise.all(CALLS.map(([tool, args]) => at.answer(tool, args))),
-      );
-      for (const text of texts)
-        expect(text).not.toMatch(/Cannot read|is not (?:a function|iterable)|Invalid \w+ length/);
-    }
+    const texts = await forging(ANSWERS, () =>
+      Promise.all(CALLS.map(([tool, args]) => at.answer(tool, args))),
+    );
+    for (const text of texts)
+      expect(text).not.toMatch(/Cannot read|is not (?:a function|iterable)|Invalid \w+ length/);
   });
 
   test('is told as that', async () => {

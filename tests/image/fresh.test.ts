@@ -210,15 +210,6 @@ Error: The function COMMON-LISP-USER::TWICE is undefined.`;
   });
 });
 
-test('without anything that is loaded it is an empty image', async () => {
-  const session = await ownSession({ args: NO_SYSTEMS });
-  expect(await session.call('eval_form', { form: '(+ 1 2)', fresh: true })).toEqual(
-    good(
-      'In a fresh image:\n3\n\nNo file of the workspace was loaded, so nothing was compared with the running image.',
-    ),
-  );
-});
-
 describe('its end', () => {
   const root = sharedFolder();
   put(root, {
@@ -233,6 +224,15 @@ describe('its end', () => {
   beforeEach(() => rmSync(begun, { force: true }));
   const session = sharedSession({ args: ['--root', root.path] }, '(defvar *kept* 1)');
 
+  test('comes with its answer, also where nothing was loaded that it could load', async () => {
+    expect(await session.call('eval_form', { form: '(+ 1 2)', fresh: true })).toEqual(
+      good(
+        'In a fresh image:\n3\n\nNo file of the workspace was loaded, so nothing was compared with the running image.',
+      ),
+    );
+    expect(remains(session)).toEqual(ONE_IMAGE);
+  });
+
   test('comes when the client cancels a build that hangs', async () => {
     const cancel = new AbortController();
     const args = { system: 'hang', fresh: true };
@@ -244,13 +244,6 @@ describe('its end', () => {
     await until('its end', 60_000, () => imagesOf(session.pid).length === 1);
     await until('its folder', 60_000, () => remains(session).folders.length === 0);
     expect(await session.eval('*kept*')).toBe('1');
-  });
-
-  test('comes when a build is over its time', async () => {
-    const { text, isError } = await session.call('load_system', { system: 'hang', fresh: true, timeout: 1 });
-    expect(isError).toBe(true);
-    expect(text).toContain('System hang was not loaded to its end.');
-    expect(remains(session)).toEqual(ONE_IMAGE);
   });
 
   test('comes by interrupt, and image_status lists the call until then', async () => {

@@ -27,7 +27,12 @@ exec '${SBCL}' "\${args[@]}"
 `;
   writeFileSync(program, script);
   chmodSync(program, 0o755);
-  return startSession({ args: ['--sbcl', program], env: { XDG_CACHE_HOME: folder.path } });
+  return startSession({
+    args: ['--sbcl', program],
+    env: { XDG_CACHE_HOME: folder.path },
+    // An image that does not end by itself has time to start, also where many others want the CPU.
+    waits: { image: { start: 600_000 } },
+  });
 }
 
 const PLAIN =
@@ -74,35 +79,20 @@ test('an SBCL that starts no image at all is tried whole again', async () => {
   });
 });
 
-/** Ways in which the user's code, or a person, ends each of the first images. */
-const ENDS: [string, string][] = [
-  ['exit', '(exit)'],
-  ['exit at once', '(exit :code 3 :abort t)'],
-  ['use up the heap', '(sb-sys:without-gcing (loop with l = nil do (push (make-array 100000) l)))'],
-  ['abort the process', '(sb-alien:alien-funcall (sb-alien:extern-alien "abort" (function sb-alien:void)))'],
-];
-
-test('images that code of the user ends are followed by whole ones', async () => {
-  await withSession({ args: ['--heap', '128MB'] }, async (session) => {
-    for (const [what, form] of ENDS) {
+test('images that code of the user or a person ends are followed by whole ones', async () => {
+  await withSession({}, async (session) => {
+    const abort = '(sb-alien:alien-funcall (sb-alien:extern-alien "abort" (function sb-alien:void)))';
+    for (const form of ['(exit)', abort]) {
       for (let time = 1; time <= 2; time++) {
-        const { text } = await session.call('eval_form', { form });
-        // How far an image without heap gets is chance.
-        expect(text, what).toMatch(/The Lisp image was lost|exhaust/i);
+        expect((await session.call('eval_form', { form })).text).toContain('The Lisp image was lost');
       }
       const { text, notices } = await session.call('eval_form', { form: '(+ 1 2)' });
       expect(text).toBe('3');
-      expect(notices.join('\n'), what).not.toContain('plain');
+      expect(notices.join('\n')).not.toContain('plain');
     }
-  });
-});
-
-test('images that a person ends are followed by whole ones', async () => {
-  await withSession({}, async (session) => {
     for (let time = 1; time <= 3; time++) {
       await session.eval('1');
-      const pid = await imageOf(session.pid);
-      await killChild(pid);
+      await killChild(await imageOf(session.pid));
     }
     expect((await session.call('eval_form', { form: '(+ 1 2)' })).notices.join('\n')).not.toContain('plain');
   });

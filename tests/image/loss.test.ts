@@ -5,13 +5,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Answer, bad, good, type Session } from '../harness.ts';
-import { libraries } from '../libraries.ts';
 import { killImage } from '../recovery/losses.ts';
 import { lostDuring, lostWithIt } from '../said.ts';
 import { imageOf, imagesOf, until } from '../server/processes.ts';
 import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
-
-libraries('alexandria');
 
 const REPLAY_OFF = ['--replay', 'off'];
 
@@ -75,17 +72,6 @@ describe('in one session', () => {
     await expectReported(notice('it exited with code 0', lostWithIt(2)));
   });
 
-  test('killed from outside while idle', async () => {
-    await answer('(defvar *mine* 1)');
-    await killImage(session);
-    const next = await answer("(boundp '*mine*)");
-    expect([next.text, next.isError, next.notices.length]).toEqual(['NIL', false, 1]);
-    expect(next.notices[0]).toContain(
-      'the one before was lost: it was ended by SIGKILL. Lost with it: everything that',
-    );
-    expect((await answer('2')).notices).toEqual([]);
-  });
-
   test('killed from outside while it evaluates, with others beside it', async () => {
     await answer('(defvar *busy* (list 0))');
     const busy = '(progn (sb-ext:atomic-incf (car *busy*)) (loop))';
@@ -121,20 +107,6 @@ describe('in one session', () => {
     // The limit must come when the call is in its loop, also where many others want the CPU.
     expect(await answer('(sb-sys:without-interrupts (loop))', { timeout: 3 })).toEqual(lost(how));
     await expectReported(notice(how, lostWithIt(1)));
-  });
-
-  test('after a loss every tool works', async () => {
-    await answer('(exit)');
-    expect(await session.text('who_calls', { name: 'helper-of-nobody' })).toBe(
-      'Symbol HELPER-OF-NOBODY not found in package CL-USER (status: NIL)',
-    );
-    await answer('(defun helper (x) x) (defun user-of-helper (x) (helper x))');
-    expect(await session.text('who_calls', { name: 'helper' })).toBe(
-      'Functions that call COMMON-LISP-USER::HELPER:\n\n  COMMON-LISP-USER::USER-OF-HELPER',
-    );
-    expect(await session.text('describe_symbol', { symbol: 'helper' })).toContain('[FUNCTION]');
-    expect(await session.text('apropos_search', { pattern: 'mapcar', package: 'cl' })).toContain('Found 1 ');
-    expect(await session.text('load_system', { system: 'alexandria' })).toMatch(/^Loaded system alexandria/);
   });
 });
 
@@ -173,17 +145,6 @@ describe('what was lost', () => {
       expect((await session.call('eval_form', { form: '1' })).notices).toEqual([
         notice('it was ended by SIGKILL', 'Nothing was lost with it.'),
       ]);
-    });
-  });
-
-  test('two losses in a row are told in one notice', async () => {
-    await withSession([], async (session) => {
-      await session.eval('1');
-      await session.eval('(exit :code 1)');
-      await session.eval('(exit :code 2)');
-      const { notices } = await session.call('eval_form', { form: '1' });
-      expect(notices.filter((text) => text.includes('it exited with code 2'))).toHaveLength(1);
-      expect((await session.call('eval_form', { form: '1' })).notices).toEqual([]);
     });
   });
 

@@ -1,9 +1,12 @@
-// An SBCL other than the one that packages install: whether a core is kept for it.
+// An SBCL other than the one that packages install: whether a core is kept for it. One in a root where the backend cannot be
+// kept.
 
 import { copyFileSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, type StartOptions, temporaryFolder, testSbcl } from '../harness.ts';
+import { NO_SYSTEMS, type Session, type StartOptions, temporaryFolder, testSbcl } from '../harness.ts';
+import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
 import { coresIn, fromCore, keptCoreIn, NONE, withCache } from './cores.ts';
 
@@ -61,5 +64,14 @@ describe('an SBCL of one’s own', () => {
     const before = starts();
     await withSession(async (session) => expect(await fromCore(session)).toBe('NIL'), options);
     expect(starts()).toBe(before + 1);
+  });
+});
+
+sandboxTest('the backend is used where it cannot be kept', async () => {
+  const home = join(folder.path, 'home');
+  mkdirSync(home);
+  const root = `bwrap --ro-bind / / --ro-bind ${home} ${userInfo().homedir} --dev /dev --proc /proc --tmpfs /tmp`;
+  await withSession(async (session) => expect(await session.eval('(+ 1 2)')).toBe('3'), {
+    args: [...NO_SYSTEMS, '--image', `there=${root} ${SBCL}`],
   });
 });

@@ -115,15 +115,6 @@ describe('the folder', () => {
 });
 
 describe('an image', () => {
-  test('is one that has a file and a socket, and whose process lives', async () => {
-    const first = await serve('sbcl-1');
-    const second = await serve('sbcl-2', { workspace: '/shop', lisp: 'SBCL 2.6.7' });
-    expect(images().sort((one, other) => one.pid - other.pid || (one.name < other.name ? -1 : 1))).toEqual([
-      first,
-      second,
-    ]);
-  });
-
   test('is told with the socket of its name, whatever its file says', async () => {
     await serve('sbcl-1', { socket: '/tmp/elsewhere.socket' });
     expect(images().map(({ socket }) => socket)).toEqual([join(place.path, 'sbcl-1.socket')]);
@@ -135,48 +126,36 @@ describe('an image', () => {
     expect(readdirSync(place.path)).toEqual([]);
   });
 
-  test('without a socket is none, and keeps its file', () => {
+  test('without a socket is none, as one with a link to that of another, and keeps its file', async () => {
     publish(place.path, described(place.path, 'sbcl-1'));
-    writeFileSync(join(place.path, 'sbcl-2.socket'), 'a file');
+    const elsewhere = join(place.path, 'sessions');
+    servers.push(await listen(elsewhere));
+    symlinkSync(elsewhere, join(place.path, 'sbcl-2.socket'));
     publish(place.path, described(place.path, 'sbcl-2'));
     expect(images()).toEqual([]);
-    expect(readdirSync(place.path).sort()).toEqual(['sbcl-1.json', 'sbcl-2.json', 'sbcl-2.socket']);
-  });
-
-  test('whose socket is a link, as to one elsewhere, is none', async () => {
-    const elsewhere = servingPlace();
-    servers.push(await listen(join(elsewhere.path, 'other')));
-    symlinkSync(join(elsewhere.path, 'other'), join(place.path, 'sbcl-1.socket'));
-    publish(place.path, described(place.path, 'sbcl-1'));
-    expect(images()).toEqual([]);
-    elsewhere.remove();
+    expect(readdirSync(place.path).sort()).toEqual([
+      'sbcl-1.json',
+      'sbcl-2.json',
+      'sbcl-2.socket',
+      'sessions',
+    ]);
   });
 
   test.each([
-    ['is empty', ''],
     ['is half written', JSON.stringify(described('/x', 'sbcl-1')).slice(0, 40)],
-    ['is no JSON', 'sbcl-1'],
     ['is null', 'null'],
-    ['is a list', '[1]'],
     ['is very long', `${' '.repeat(20_000)}${JSON.stringify(described('/x', 'sbcl-1'))}`],
     ...(
       [
         ['another name', { name: 'sbcl-2' }],
-        ['no process', { pid: 0 }],
         ['a group of processes', { pid: -1 }],
-        ['a process that is no number', { pid: '1' }],
-        ['half a process', { pid: 1.5 }],
         ['a number that no process has', { pid: 2 ** 40 }],
         ['a relative workspace', { workspace: 'here' }],
         ['a workspace of two lines', { workspace: '/a\nb' }],
-        ['a workspace that is no text', { workspace: ['/a'] }],
         ['an endless workspace', { workspace: `/${'a'.repeat(5000)}` }],
         ['no time', { started: null }],
-        ['a time that is no number', { started: '2026' }],
         ['a time after all days', { started: 1e300 }],
-        ['no Lisp', { lisp: '' }],
         ['a Lisp with codes for a terminal', { lisp: '\u001b[2J' }],
-        ['a Lisp that goes on', { lisp: 'SBCL '.repeat(100) }],
       ] as const
     ).map(([what, more]) => [`has ${what}`, JSON.stringify({ ...described('/x', 'sbcl-1'), ...more })]),
   ])('whose file %s is none, and the file stays', async (_, text) => {
@@ -185,20 +164,11 @@ describe('an image', () => {
     expect(existsSync(join(place.path, 'sbcl-1.json'))).toBe(true);
   });
 
-  test.each(['.json', '..json', '-x.json', 'a b.json', 'a\nb.json', 'sbcl-1.txt', 'sbcl-1'])(
-    'is not in the file %j',
-    (file) => {
-      const name = file.replace(/\.json$/, '');
-      writeFileSync(join(place.path, file), JSON.stringify(described(place.path, name)));
-      expect(images()).toEqual([]);
-    },
-  );
-
-  test('has a workspace without a slash at its end', async () => {
-    await serve('sbcl-1', { workspace: '/shop//' });
-    await serve('sbcl-2', { workspace: '/' });
-    const workspaces = images().map(({ name, workspace }) => [name, workspace]);
-    expect(Object.fromEntries(workspaces)).toEqual({ 'sbcl-1': '/shop', 'sbcl-2': '/' });
+  test.each(['..json', 'a\nb.json', 'sbcl-1.txt'])('is not in the file %j', async (file) => {
+    const name = file.replace(/\.json$/, '');
+    servers.push(await listen(join(place.path, `${name}.socket`)));
+    writeFileSync(join(place.path, file), JSON.stringify(described(place.path, name)));
+    expect(images()).toEqual([]);
   });
 
   test('is not in what is no file', async () => {
@@ -247,13 +217,10 @@ describe('a workspace', () => {
 
   test.each([
     ['/h/me/shop', '/h/me/shop', true],
-    ['/h/me/shop/', '/h/me/shop', true],
     ['/h/me/shop', '/h/me/shop/src', true],
     ['/h/me/shop/src', '/h/me/shop', true],
     ['/h/me/shop', '/h/me/shop2', false],
-    ['/h/me/shop', '/h/me/..shop', false],
     ['/h/me', '/h/me/shop', false],
-    ['/', '/h/me/shop', false],
     ['/h/me/shop', '/h/me', false],
   ])('%s and the root %s: %s', async (workspace, root, fitting) => {
     expect(await fits(workspace, root)).toBe(fitting);

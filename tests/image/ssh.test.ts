@@ -1,12 +1,8 @@
 // An SBCL that a real ssh starts is an image: on loopback, with a server and keys of the test.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import { shellWords } from '../../src/words.ts';
 import { bad, NO_SYSTEMS, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
-import { imageContract } from '../image-contract.ts';
 import { runs, until } from '../server/processes.ts';
-import { commandOptions } from './command-options.ts';
 import { sshOf, startSshd, type TestSshd } from './sshd.ts';
 
 const folder = temporaryFolder();
@@ -20,14 +16,6 @@ afterAll(() => {
   folder.remove();
 });
 
-imageContract(
-  async (connections) =>
-    new SbclImage({
-      ...commandOptions(shellWords(`${server.ssh} ${testSbcl()}`) ?? []),
-      ...connections,
-    }),
-);
-
 describe('a client', () => {
   /** Calls WORK with a session whose image COMMAND starts. */
   async function within(command: string, work: (session: Session) => Promise<void>): Promise<void> {
@@ -35,52 +23,20 @@ describe('a client', () => {
     await work(session).finally(() => session.close());
   }
 
-  const failure = (command: string, code: number, lines: readonly RegExp[], remedy: string) =>
-    within(command, async (session) => {
+  test('is told that the key of the host is another one', () => {
+    const known = `-o UserKnownHostsFile=${folder.path}/`;
+    const ssh = server.sshWith(`${known}wrong -i ${folder.path}/key`).replace(`${known}known `, '');
+    return within(`${ssh} sbcl`, async (session) => {
       const { text, isError } = await session.call('eval_form', { form: '1' });
       const [head, wrote, ...rest] = text.split('\n');
       expect([head, wrote, isError]).toEqual([
-        `The image there did not start: its command exited with code ${code}.`,
+        'The image there did not start: its command exited with code 255.',
         'It wrote last:',
         true,
       ]);
-      expect(rest.slice(-2)).toEqual([`The command: ${command}`, `${remedy} Then call again.`]);
-      for (const line of lines) expect(text).toMatch(line);
+      expect(rest).toContain('  Host key verification failed.');
     });
-  const TRY =
-    'Try it in a terminal: it has to start SBCL without asking anything, such as for a password or whether a host is known.';
-
-  test('is told that the key of the host is another one', () =>
-    failure(
-      `${server.sshWith(`-o UserKnownHostsFile=${folder.path}/wrong -i ${folder.path}/key`).replace(`-o UserKnownHostsFile=${folder.path}/known `, '')} sbcl`,
-      255,
-      [/^ {2}Host key verification failed\.$/m],
-      TRY,
-    ));
-
-  test('is told that nobody can be asked whether a host is known', () =>
-    failure(
-      `${server.ssh.replace(`${folder.path}/known`, `${folder.path}/none`)} sbcl`,
-      255,
-      [/^ {2}Host key verification failed\.$/m],
-      TRY,
-    ));
-
-  test('is told that the login needs more than a key', () =>
-    failure(
-      `${server.sshWith(`-o IdentitiesOnly=yes -i ${folder.path}/other`)} sbcl`,
-      255,
-      [/Permission denied \(publickey\)\.$/m],
-      TRY,
-    ));
-
-  test('is told that there is no SBCL there', () =>
-    failure(
-      `${server.ssh} no-such-sbcl`,
-      127,
-      [/no-such-sbcl.*not found$/m],
-      'There is no program of that name there: install SBCL there, or give its path in --image there=...',
-    ));
+  });
 
   test('is told when a terminal is in the way', () =>
     within(`${server.ssh.replace(' -T ', ' -tt ')} ${testSbcl()}`, async (session) => {

@@ -1,4 +1,4 @@
-// A Swank or Slynk that stays open, as a person has it in an SBCL, and what only listens as one does.
+// A Swank that stays open, as a person has it in an SBCL, and what only listens as one does.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -12,14 +12,6 @@ const [SWANK] = libraries('swank');
 /** The milliseconds in which Swank is compiled, which is done once for each SBCL. */
 const COMPILING_MS = 120_000;
 
-/** The forms that load Swank or Slynk. */
-export type Loading = readonly string[];
-export const LOAD_SWANK: Loading = ['(require :asdf)', `(asdf:load-system :${SWANK})`];
-export const loadSlynk = (checkout: string): Loading => [
-  `(load "${checkout}/slynk/slynk-loader.lisp")`,
-  '(slynk-loader:init)',
-];
-
 export interface OpenSwank {
   sbcl: ChildProcess;
   address: SwankAddress;
@@ -30,22 +22,18 @@ export interface OpenSwank {
   kill: () => Promise<void>;
 }
 
-/** Starts an SBCL, which evaluates LOADING and the forms BEFORE, and has KIND listen at PORT, or at any if that is 0.
+/** Starts an SBCL, which loads Swank, evaluates the forms BEFORE, and has Swank listen at PORT, or at any if that is 0.
  *  Images that serve are found in the folder SERVING. */
 export async function startSwank(
   serving: string,
-  {
-    kind = 'swank',
-    loading = LOAD_SWANK,
-    before = [],
-    port = 0,
-  }: { kind?: SwankAddress['kind']; loading?: Loading; before?: string[]; port?: number } = {},
+  { before = [], port = 0 }: { before?: string[]; port?: number } = {},
 ): Promise<OpenSwank> {
   // By default it listens at the address of `localhost`, which a bare machine asks a name server for.
   const forms = [
-    ...loading,
+    '(require :asdf)',
+    `(asdf:load-system :${SWANK})`,
     ...before,
-    `(format t "~&PORT ~D~%" (${kind}:create-server :port ${port} :interface "127.0.0.1" :dont-close t))`,
+    `(format t "~&PORT ~D~%" (swank:create-server :port ${port} :interface "127.0.0.1" :dont-close t))`,
     '(finish-output)',
     '(loop (eval (read)))',
   ];
@@ -58,13 +46,13 @@ export async function startSwank(
     });
   }
   const found = () => /^PORT (\d+)$/m.exec(text)?.[1];
-  await until(`the port of ${kind}`, COMPILING_MS, () => found() !== undefined);
-  const address = { kind, host: '127.0.0.1', port: Number(found()) };
+  await until('the port of Swank', COMPILING_MS, () => found() !== undefined);
+  const address = { kind: 'swank' as const, host: '127.0.0.1', port: Number(found()) };
   const kill = async () => {
     sbcl.kill('SIGKILL');
     await until('its end', 60_000, () => sbcl.exitCode !== null || sbcl.signalCode !== null);
   };
-  return { sbcl, address, url: `${kind}://127.0.0.1:${address.port}`, printed: () => text, kill };
+  return { sbcl, address, url: `swank://127.0.0.1:${address.port}`, printed: () => text, kill };
 }
 
 /** What listens. */

@@ -4,7 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import { isStopped } from '../../src/image/process/process-state.ts';
 import { wholeText } from '../../src/image/wire/endings.ts';
@@ -23,7 +23,7 @@ let sbcl: ChildProcess;
 let person: Person;
 let images: AttachedImage[] = [];
 
-beforeEach(async () => {
+beforeAll(async () => {
   ({ sbcl } = await startSbcl(folder.path, {
     before: [PERSON],
     after: REPL,
@@ -35,9 +35,11 @@ beforeEach(async () => {
 afterEach(() => {
   for (const image of images) image.close();
   images = [];
-  sbcl.kill('SIGKILL');
 });
-afterAll(() => folder.remove());
+afterAll(() => {
+  sbcl.kill('SIGKILL');
+  folder.remove();
+});
 
 /** Returns a server for the image with TREES, which does not wait long for an image that does not react, and GREETING
  *  milliseconds for a greeting. */
@@ -63,25 +65,43 @@ async function value(image: AttachedImage, code: string): Promise<string | undef
   return ending.kind === 'condition' ? ending.condition.text : data.values?.[0]?.[0]?.text;
 }
 
-test.each([
-  'live-lisp.backend::serve-connection',
-  'live-lisp.backend::begin-session',
-  'live-lisp.jobs::run-job',
-  'live-lisp.jobs::debugger-hook',
-])('a person who redefines %s gets no error of ours, and the line mends it', async (name) => {
+test('an image whose open files are used up serves again when there are some', async () => {
   await person.say(
-    `(sb-ext:without-package-locks (setf (fdefinition '${name}) (lambda (&rest x) (declare (ignore x)) (error "broken"))))`,
+    '(progn (defvar *files* nil) (ignore-errors (loop (push (sb-posix:open "/dev/null" 0) *files*))) (length *files*))',
   );
-  const broken = server();
-  await Promise.race([
-    value(broken, '(error "mine")').catch(() => {}),
-    new Promise((resolve) => setTimeout(resolve, 1500)),
-  ]);
-  broken.close();
-  await person.say(LINE);
+  expect(await value(server([], 3000), '1').catch(() => 'refused')).not.toBe('1');
+  await person.say("(mapc #'sb-posix:close *files*)");
   expect(await value(server(), '(+ 1 2)')).toBe('3');
   expect(person.printed()).not.toContain('DEBUGGER');
 });
+
+test('systems of the workspace are found in a call of which one form loads ASDF', async () => {
+  writeFileSync(join(folder.path, 'in-tree.asd'), '(defsystem "in-tree")');
+  const image = server([folder.path]);
+  expect(await value(image, '(find-package "ASDF")')).toBe('NIL');
+  const { data } = await image.call('evaluate', {
+    code: '(require "ASDF") (asdf:component-name (asdf:find-system "in-tree"))',
+  });
+  expect(data.values?.at(-1)).toEqual([{ text: '"in-tree"' }]);
+});
+
+test.each(['live-lisp.backend::serve-connection', 'live-lisp.jobs::debugger-hook'])(
+  'a person who redefines %s gets no error of ours, and the line mends it',
+  async (name) => {
+    await person.say(
+      `(sb-ext:without-package-locks (setf (fdefinition '${name}) (lambda (&rest x) (declare (ignore x)) (error "broken"))))`,
+    );
+    const broken = server();
+    await Promise.race([
+      value(broken, '(error "mine")').catch(() => {}),
+      new Promise((resolve) => setTimeout(resolve, 1500)),
+    ]);
+    broken.close();
+    await person.say(LINE);
+    expect(await value(server(), '(+ 1 2)')).toBe('3');
+    expect(person.printed()).not.toContain('DEBUGGER');
+  },
+);
 
 test('what a call does to the packages of live-lisp is an error, and it can be stopped', async () => {
   const image = server();
@@ -103,6 +123,7 @@ test('what a call does to the packages of live-lisp is an error, and it can be s
   );
   expect(await person.say('(live-lisp:stop)')).toBe('T');
   expect(await person.say(`(list ${THREADS} (find-package "LIVE-LISP"))`)).toBe('(NIL NIL)');
+  await person.say(LINE);
 });
 
 test('the line that two threads give at once serves once', async () => {
@@ -113,6 +134,7 @@ test('the line that two threads give at once serves once', async () => {
   expect(await value(server(), '(+ 1 2)')).toBe('3');
   expect(await person.say('(progn (live-lisp:stop) (symbol-plist :live-lisp-line))')).toBe('NIL');
   expect(readdirSync(folder.path).filter((file) => file.includes(`${sbcl.pid}`))).toEqual([]);
+  await person.say(LINE);
   expect(person.printed()).not.toContain('DEBUGGER');
 });
 
@@ -143,6 +165,59 @@ test('code of a call that runs in a thread of the person opens no debugger, and 
   expect(person.printed()).not.toMatch(/DEBUGGER|in theirs|to stdout/);
 });
 
+/** Returns the error of a call that begins while the image is stopped. */
+function stoppedText(): string {
+  return `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) does not react, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`;
+}
+
+test('a call in an image that is stopped by a signal is left at its limit, that is told, and all goes on after SIGCONT', async () => {
+  const image = server();
+  const { call, text, eval: evaluate } = toolCaller(image, folder.path);
+  await evaluate('(defvar *begun* 0) (defvar *ended* 0)');
+  expect(await evaluate('(list 4 2)')).toBe('(4 2)');
+  image.takeNotices();
+  const stop = '(sb-posix:kill (sb-posix:getpid) sb-posix:sigstop)';
+  const form = `(unwind-protect (progn (incf *begun*) ${stop} (sleep 100)) (incf *ended*))`;
+  expect(await call('eval_form', { form, timeout: 4 })).toEqual({
+    text: expect.stringMatching(
+      new RegExp(
+        `^Error: Left at its limit after \\d+\\.\\d s: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still\\. Ask the user to let the process go on: kill -CONT ${sbcl.pid}\\. The call is then interrupted; the image and what was done so far are kept\\.$`,
+      ),
+    ),
+    notices: [],
+    isError: true,
+  });
+  expect(await evaluate('(incf *begun*)')).toContain(stoppedText());
+  await expect(server().call('evaluate', { code: '1' })).rejects.toThrow(stoppedText());
+  expect(await text('image_status', {})).toMatch(
+    new RegExp(
+      `^The Lisp image does not react, for \\d+\\.\\d s now: its process was stopped by a signal, as by Ctrl-Z\\. Ask the user to let it go on: kill -CONT ${sbcl.pid}\\n`,
+    ),
+  );
+  sbcl.kill('SIGCONT');
+  expect(await evaluate('(list *begun* *)')).toBe('(1 (4 2))');
+  await until('the interrupt', 60_000, async () => (await evaluate('*ended*')) === '1');
+  expect(await evaluate('*begun*')).toBe('1');
+  expect(image.takeNotices()).toEqual([]);
+});
+
+test('the entry goes when the person ends our threads, and the line serves again', async () => {
+  const entry = join(folder.path, `sbcl-${sbcl.pid}.json`);
+  const image = server();
+  await value(image, '1');
+  await person.say(
+    // The end of one thread can end others.
+    `(dolist (thread (remove (sb-thread:main-thread) (remove "finalizer" (sb-thread:list-all-threads) :key #'sb-thread:thread-name :test #'equal)))
+       (handler-case (sb-thread:terminate-thread thread) (sb-thread:interrupt-thread-error ())))`,
+  );
+  await until('the end of the entry', 60_000, () => !existsSync(entry));
+  await until('the end of the connection', 60_000, () => !image.running);
+  await expect(image.call('evaluate', { code: '1' })).rejects.toThrow('cannot be reached: connect ENOENT');
+  await person.say(LINE);
+  expect(await value(server(), '(+ 1 2)')).toBe('3');
+  expect(person.printed()).not.toContain('DEBUGGER');
+});
+
 test('the line works under odd settings of the person, and leaves them', async () => {
   await person.say('(live-lisp:stop)');
   await person.say(`(progn
@@ -169,106 +244,5 @@ test('the line works under odd settings of the person, and leaves them', async (
   expect(await person.say('(equalp *before* (odd-values))')).toBe('T');
   expect(await person.say('(live-lisp:stop)')).toBe('T');
   expect(await person.say('(equalp *before* (odd-values))')).toBe('T');
-  expect(person.printed()).not.toContain('DEBUGGER');
-});
-
-test('an image that was stopped by a signal is told as that', async () => {
-  const image = server();
-  const { text } = toolCaller(image, folder.path);
-  await value(image, '1');
-  sbcl.kill('SIGSTOP');
-  await until('the stop', 60_000, () => isStopped(sbcl.pid ?? 0));
-  expect(await text('image_status', {})).toMatch(
-    new RegExp(
-      `^The Lisp image does not react, for \\d+\\.\\d s now: its process was stopped by a signal, as by Ctrl-Z\\. Ask the user to let it go on: kill -CONT ${sbcl.pid}\\n`,
-    ),
-  );
-  for (const other of [server(), image])
-    await expect(other.call('evaluate', { code: '1' })).rejects.toThrow(stoppedText());
-  sbcl.kill('SIGCONT');
-  expect(await value(image, '(+ 1 2)')).toBe('3');
-});
-
-/** Returns the error of a call that begins while the image is stopped. */
-function stoppedText(): string {
-  return `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) does not react, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`;
-}
-
-const NOT_INTERRUPTED =
-  'Error: The connection to the Lisp image was lost during this call: a call could not be interrupted, so the connection to its image was closed. The next call looks for the image again.';
-
-test('a call in an image that is stopped meanwhile is left at its limit, and all goes on after SIGCONT', async () => {
-  const image = server();
-  const { call, eval: evaluate } = toolCaller(image, folder.path);
-  await evaluate('(defvar *begun* 0) (defvar *ended* 0)');
-  expect(await evaluate('(list 4 2)')).toBe('(4 2)');
-  image.takeNotices();
-  const stop = '(sb-posix:kill (sb-posix:getpid) sb-posix:sigstop)';
-  const form = `(unwind-protect (progn (incf *begun*) ${stop} (sleep 100)) (incf *ended*))`;
-  expect(await call('eval_form', { form, timeout: 4 })).toEqual({
-    text: expect.stringMatching(
-      new RegExp(
-        `^Error: Left at its limit after \\d+\\.\\d s: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still\\. Ask the user to let the process go on: kill -CONT ${sbcl.pid}\\. The call is then interrupted; the image and what was done so far are kept\\.$`,
-      ),
-    ),
-    notices: [],
-    isError: true,
-  });
-  expect(await evaluate('(incf *begun*)')).toContain(stoppedText());
-  sbcl.kill('SIGCONT');
-  expect(await evaluate('(list *begun* *)')).toBe('(1 (4 2))');
-  await until('the interrupt', 60_000, async () => (await evaluate('*ended*')) === '1');
-  expect(await evaluate('*begun*')).toBe('1');
-  expect(image.takeNotices()).toEqual([]);
-});
-
-test('an image whose threads are forked in spite of SBCL, and that is then killed, keeps no call waiting', async () => {
-  const image = server();
-  expect(await person.say('(handler-case (sb-posix:fork) (error () :refused))')).toBe(':REFUSED');
-  await value(image, '1');
-  const fork = '(sb-alien:alien-funcall (sb-alien:extern-alien "fork" (function sb-alien:int)))';
-  const child = Number(await person.say(`(let ((pid ${fork})) (when (zerop pid) (loop (sleep 100))) pid)`));
-  expect(await value(image, '(+ 1 2)')).toBe('3');
-  // The child has the socket of the connection, so that the death of the image does not close it.
-  const { text } = toolCaller(image, folder.path);
-  const form = '(sb-posix:kill (sb-posix:getpid) sb-posix:sigkill)';
-  expect(await text('eval_form', { form, timeout: 5 })).toBe(NOT_INTERRUPTED);
-  process.kill(child, 'SIGKILL');
-});
-
-test('systems of the workspace are found in a call of which one form loads ASDF', async () => {
-  writeFileSync(join(folder.path, 'in-tree.asd'), '(defsystem "in-tree")');
-  const image = server([folder.path]);
-  expect(await value(image, '(find-package "ASDF")')).toBe('NIL');
-  const { data } = await image.call('evaluate', {
-    code: '(require "ASDF") (asdf:component-name (asdf:find-system "in-tree"))',
-  });
-  expect(data.values?.at(-1)).toEqual([{ text: '"in-tree"' }]);
-});
-
-test('the entry goes when the person ends our threads, and the line serves again', async () => {
-  const entry = join(folder.path, `sbcl-${sbcl.pid}.json`);
-  const image = server();
-  await value(image, '1');
-  await person.say(
-    // The end of one thread can end others.
-    `(dolist (thread (remove (sb-thread:main-thread) (remove "finalizer" (sb-thread:list-all-threads) :key #'sb-thread:thread-name :test #'equal)))
-       (handler-case (sb-thread:terminate-thread thread) (sb-thread:interrupt-thread-error ())))`,
-  );
-  await until('the end of the entry', 60_000, () => !existsSync(entry));
-  await until('the end of the connection', 60_000, () => !image.running);
-  await expect(image.call('evaluate', { code: '1' })).rejects.toThrow('cannot be reached: connect ENOENT');
-  await person.say(LINE);
-  expect(await value(server(), '(+ 1 2)')).toBe('3');
-  expect(person.printed()).not.toContain('DEBUGGER');
-});
-
-test('an image whose open files are used up serves again when there are some', async () => {
-  await person.say(
-    '(progn (defvar *files* nil) (ignore-errors (loop (push (sb-posix:open "/dev/null" 0) *files*))) (length *files*))',
-  );
-  expect(await value(server([], 3000), '1').catch(() => 'refused')).not.toBe('1');
-  await person.say("(mapc #'sb-posix:close *files*)");
-  expect(await value(server(), '(+ 1 2)')).toBe('3');
   expect(person.printed()).not.toContain('DEBUGGER');
 });

@@ -1,10 +1,13 @@
 // A real browser that shows the page of a server, for the tests of the page.
 
+import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { Editor } from '../door/editor.ts';
+import { Editor, sessionsIn } from '../door/editor.ts';
 import { type Place, start as startServer } from '../door/server.ts';
 import type { StartOptions } from '../harness.ts';
+import { servingPlace } from '../image/served.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 const SCRIPT = new URL('../../scripts/chromium.mjs', import.meta.url).href;
 const { chromiumOptions } = (await import(SCRIPT)) as { chromiumOptions: () => LaunchOptions | undefined };
@@ -56,6 +59,25 @@ async function sharedTab(): Promise<Page> {
 /** Starts a server with OPTIONS and ARGS, and its image, for the test that calls this. */
 export function start(options: StartOptions = {}, args: string[] = []): Promise<Place> {
   return startServer({ clientName: 'a client', ...options }, ...args);
+}
+
+/** Returns a server with an image, which is started before the tests of a file, and ended behind them. */
+export function sharedServer(): Place {
+  const serving = servingPlace();
+  const root = sharedFolder();
+  const audit = join(serving.path, 'audit.jsonl');
+  const session = sharedSession({
+    clientName: 'a client',
+    args: ['--root', root.path, '--audit', audit],
+    env: { LIVE_LISP_SERVING: serving.path },
+  });
+  const place = { session, root, path: '', audit };
+  beforeAll(async () => {
+    await session.call('image_status');
+    [place.path = ''] = await sessionsIn(serving.path);
+  });
+  afterAll(serving.remove);
+  return place;
 }
 
 /** Resolves when PAGE says that the session does not answer. */

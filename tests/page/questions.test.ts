@@ -1,16 +1,18 @@
 // What a person sees of questions on the page, and what their answers do.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { watchingEditor } from '../door/editor.ts';
 import { authorities, type Place } from '../door/server.ts';
 import { ERAS, good } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { newBrowser, noAnswer, openPage, start, useBrowser } from './browser.ts';
+import { newBrowser, noAnswer, openPage, sharedServer, start, useBrowser } from './browser.ts';
 
 useBrowser();
+const place = sharedServer();
+beforeEach(() => rmSync(join(place.root.path, 'a.lisp'), { force: true }));
 
 const WRITE = { path: 'a.lisp', content: '(a)\n' };
 const WROTE = good('Wrote 4 bytes to a.lisp');
@@ -25,7 +27,6 @@ function textOf({ root }: Place, name: string): string | undefined {
 }
 
 test('a call of a client that cannot ask waits in the browser, and is approved there', async () => {
-  const place = await start();
   const page = await openPage(place);
   const progress: unknown[] = [];
   const onprogress = ({ message }: { message?: string }) => void progress.push(message);
@@ -41,18 +42,18 @@ test('a call of a client that cannot ask waits in the browser, and is approved t
   await approve(page).click();
   expect(await called).toEqual(WROTE);
   expect(progress).toEqual(['waits until the user approves or denies it in a browser']);
-  expect(authorities(place)).toEqual(['human, in an editor']);
+  expect(authorities(place).at(-1)).toBe('human, in an editor');
   await closed(page, 'approved in a browser');
   await page.getByText('Nothing waits for you.').waitFor();
   await row.getByText('Wrote 4 bytes to a.lisp').waitFor();
 });
 
 test('after a reload the call still says that it waits, and after a denial how it ended', async () => {
-  const place = await start();
   const page = await openPage(place);
   const called = place.session.call('write_file', WRITE);
   await approve(page).waitFor();
   await page.reload();
+  expect(new URL(page.url()).hash).toBe('');
   const row = page.locator('#call-list > li').first();
   await row.getByText('waits for your answer, above').waitFor();
   await page.getByRole('button', { name: 'Deny' }).click();
@@ -89,7 +90,6 @@ test.each(ERAS)(
 );
 
 test('a denial has the word of the human to the model', async () => {
-  const place = await start();
   const page = await openPage(place);
   const called = place.session.call('write_file', WRITE);
   await page.getByLabel('A word to the model, if you deny').fill('Use another name.');
@@ -103,7 +103,6 @@ test('a denial has the word of the human to the model', async () => {
 });
 
 test('a call is approved with other arguments, and the model learns which', async () => {
-  const place = await start();
   const page = await openPage(place);
   const called = place.session.call('write_file', WRITE);
   await page.getByText('Approve with changes').click();
@@ -117,12 +116,11 @@ test('a call is approved with other arguments, and the model learns which', asyn
     isError: false,
   });
   expect(textOf(place, 'a.lisp')).toBe('(b)\n');
-  expect(authorities(place)).toEqual(['human, with changes']);
+  expect(authorities(place).at(-1)).toBe('human, with changes');
   await closed(page, 'approved with changes in a browser');
 });
 
 test('an argument that is no text is changed as JSON', async () => {
-  const place = await start();
   place.root.put('a.lisp', '(defun a () 1)\n');
   const page = await openPage(place);
   const called = place.session.text('edit_definitions', {
@@ -159,7 +157,6 @@ test('an approval for the session covers such files, and is offered for these on
 });
 
 test('two tabs and an editor show a question, and the first answer counts', async () => {
-  const place = await start();
   const context = await newBrowser();
   const [one, other] = [await openPage(place, context), await openPage(place, context)];
   const editor = await watchingEditor(place.path);
@@ -184,7 +181,6 @@ test('two tabs and an editor show a question, and the first answer counts', asyn
 });
 
 test('a browser with many tabs can still answer: the oldest tab says that it is not used any more', async () => {
-  const place = await start();
   const context = await newBrowser();
   const pages: Page[] = [];
   for (let tabs = 0; tabs < 7; tabs++) pages.push(await openPage(place, context));
@@ -212,7 +208,6 @@ test('a question whose time is over goes away', async () => {
 });
 
 test('an answer to something else than what was shown does not count', async () => {
-  const place = await start();
   const page = await openPage(place);
   const asked = page.waitForResponse((response) => response.url().endsWith('/api/question'));
   const called = place.session.call('write_file', WRITE);
@@ -234,47 +229,21 @@ test('an answer to something else than what was shown does not count', async () 
   });
 });
 
-test('what a file has meanwhile is not overwritten by an approval of something else', async () => {
-  const place = await start();
-  const page = await openPage(place);
-  const called = place.session.call('write_file', WRITE);
-  await approve(page).waitFor();
-  place.root.put('a.lisp', '(mine)\n');
-  await approve(page).click();
-  expect((await called).text).toBe(
-    'What write_file would do is no longer what was approved, so nothing was done. Call it again to ask anew.',
-  );
-  expect(textOf(place, 'a.lisp')).toBe('(mine)\n');
-});
-
-test('a reload keeps the question, and the way in', async () => {
-  const place = await start();
-  const page = await openPage(place);
-  const called = place.session.call('write_file', WRITE);
-  await approve(page).waitFor();
-  await page.reload();
-  expect(new URL(page.url()).hash).toBe('');
-  await approve(page).click();
-  expect(await called).toEqual(WROTE);
-});
-
 test('a question of a session that was killed takes no answer, and the page of the next session opens', async () => {
-  const place = await start();
-  const page = await openPage(place, await newBrowser());
-  const called = place.session.call('write_file', WRITE).catch(() => {});
+  const killed = await start();
+  const page = await openPage(killed, await newBrowser());
+  const called = killed.session.call('write_file', WRITE).catch(() => {});
   await approve(page).waitFor();
-  process.kill(place.session.pid, 'SIGKILL');
+  process.kill(killed.session.pid, 'SIGKILL');
   await called;
   await noAnswer(page);
   expect(await approve(page).isVisible()).toBe(false);
   expect(await page.title()).toBe('live-lisp: no connection');
-  const next = await start();
-  await openPage(next, page.context());
+  await openPage(place, page.context());
   expect(await page.title()).toBe('live-lisp: no connection');
 });
 
 test('the keyboard alone approves', async () => {
-  const place = await start();
   const page = await openPage(place);
   const called = place.session.call('write_file', WRITE);
   await approve(page).waitFor();
@@ -293,7 +262,6 @@ test('the keyboard alone approves', async () => {
 });
 
 test('characters that reorder or hide text are shown by their codes, and stay when others change', async () => {
-  const place = await start();
   const page = await openPage(place);
   const path = 'a\u202e\u001b[31m.lisp';
   const called = place.session.call('write_file', { path, content: '; \u202e <b>bold</b>\u001b[0m\n' });
@@ -307,48 +275,31 @@ test('characters that reorder or hide text are shown by their codes, and stay wh
   expect((await called).isError).toBe(true);
 });
 
-test('4,000 changed lines stand side by side, on any width and in both colours', async () => {
-  const place = await start();
-  const lines = (word: string) => Array.from({ length: 4000 }, (_, line) => `(${word} ${line})\n`).join('');
+test('4,000 changed lines stand side by side on any width, and their words that differ are marked once they are seen', async () => {
+  const lines = (word: string) =>
+    Array.from({ length: 4000 }, (_, line) => `(${word} (x ${line}))\n`).join('');
   place.root.put('a.lisp', lines('old'));
   const page = await openPage(place, await newBrowser());
-  const called = place.session.call('write_file', { path: 'a.lisp', content: lines('new') });
-  const rows = page.locator('.row');
-  await approve(page).waitFor();
-  expect(await rows.count()).toBe(4000);
-  expect(await rows.nth(3999).locator('.text').allTextContents()).toEqual(['-(old 3999)', '+(new 3999)']);
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [320, 800, 1280, 3840]) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 800 });
-      await rows.nth(3999).scrollIntoViewIfNeeded();
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    }
-  await approve(page).click();
-  expect((await called).text).toMatch(/^Wrote /);
-});
-
-test('the words in which two lines differ are marked, once the lines are seen', async () => {
-  const place = await start();
-  const lines = (word: string) =>
-    Array.from({ length: 1000 }, (_, line) => `(${word} (x ${line}))\n`).join('');
-  place.root.put('a.lisp', lines('old'));
-  const page = await openPage(place);
   const called = place.session.call('write_file', { path: 'a.lisp', content: lines('<b>new</b>') });
   const rows = page.locator('.row');
   const marked = (row: number) => rows.nth(row).locator('ins, del').allTextContents();
   await rows.first().locator('ins').waitFor();
+  expect(await rows.count()).toBe(4000);
   expect(await marked(0)).toEqual(['old', '<b>new</b>']);
-  expect(await marked(999)).toEqual([]);
-  await rows.nth(999).scrollIntoViewIfNeeded();
-  await rows.nth(999).locator('ins').waitFor();
-  expect(await marked(999)).toEqual(['old', '<b>new</b>']);
-  expect(await rows.nth(999).locator('.text').allTextContents()).toEqual([
-    '-(old (x 999))',
-    '+(<b>new</b> (x 999))',
+  expect(await marked(3999)).toEqual([]);
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await rows.nth(3999).scrollIntoViewIfNeeded();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+  }
+  await rows.nth(3999).locator('ins').waitFor();
+  expect(await marked(3999)).toEqual(['old', '<b>new</b>']);
+  expect(await rows.nth(3999).locator('.text').allTextContents()).toEqual([
+    '-(old (x 3999))',
+    '+(<b>new</b> (x 3999))',
   ]);
-  await page.getByRole('button', { name: 'Deny' }).click();
-  await called;
+  await approve(page).click();
+  expect((await called).text).toMatch(/^Wrote /);
 });
 
 /** Sends the request NAME with BODY as the page PAGE does, and resolves with the answer. */

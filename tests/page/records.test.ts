@@ -2,9 +2,10 @@
 // browser.
 
 import { expect, test } from 'vitest';
-import { newBrowser, openPage, start, useBrowser } from './browser.ts';
+import { newBrowser, openPage, sharedServer, useBrowser } from './browser.ts';
 
 useBrowser();
+const place = sharedServer();
 
 const PROGRAM = `(progn
   (defpackage :app (:use :cl))
@@ -12,15 +13,17 @@ const PROGRAM = `(progn
     (defun app::|work<b>\u202e| (n) (let ((sum 0)) (dotimes (i n sum) (setf sum (mod (+ sum (* i i)) 1000003)))))
     (defun app::middle (n) (1+ (app::|work<b>\u202e| n))))")))`;
 
+/** What the tool answered that took the profile. */
+let profiled: string;
+
 test('the last profile is shown as a graph that the keyboard reaches, and as a table', async () => {
-  const place = await start();
   await place.session.eval(PROGRAM);
   const page = await openPage(place);
   const section = page.locator('#profile');
   const show = section.getByRole('button', { name: 'Show the last profile' });
   await show.press('Enter');
   await section.getByText('This session has taken no profile. The tool observe takes one.').waitFor();
-  await place.session.call('observe', { form: '(1+ (app::middle 20000000))', seconds: 1 });
+  profiled = await place.session.text('observe', { form: '(1+ (app::middle 20000000))', seconds: 1 });
   await show.press('Enter');
   await section.getByRole('heading', { name: /^CPU time, \d+ samples, / }).waitFor();
   const graph = section.getByRole('group', { name: /^Flame graph\. Arrow keys select a call/ });
@@ -47,9 +50,6 @@ test('the last profile is shown as a graph that the keyboard reaches, and as a t
 });
 
 test('a narrow window scrolls the graph and not the page', async () => {
-  const place = await start();
-  await place.session.eval(PROGRAM);
-  await place.session.call('observe', { form: '(1+ (app::middle 20000000))', seconds: 1 });
   const page = await openPage(place, await newBrowser({ viewport: { width: 320, height: 640 } }));
   await page.getByRole('button', { name: 'Show the last profile' }).click();
   await page.locator('#profile table').waitFor();
@@ -58,10 +58,7 @@ test('a narrow window scrolls the graph and not the page', async () => {
 });
 
 test('the file of a flame graph opens from the disk, and runs and fetches nothing', async () => {
-  const place = await start();
-  await place.session.eval(PROGRAM);
-  const text = await place.session.text('observe', { form: '(1+ (app::middle 20000000))', seconds: 1 });
-  const path = text.split('\n').at(-1)?.replace('Flame graph: ', '');
+  const path = profiled.split('\n').at(-1)?.replace('Flame graph: ', '');
   const page = await (await newBrowser()).newPage();
   const requests: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
@@ -77,7 +74,6 @@ test('the file of a flame graph opens from the disk, and runs and fetches nothin
 });
 
 test('the last recorded calls are shown as a tree that the keyboard closes', async () => {
-  const place = await start();
   await place.session.eval(
     '(progn (defun inner (x) x) (defun outer (x) (1+ (inner (length x)))) (defun run () (list (outer "a\u202eb") (inner 7))))',
   );
@@ -107,7 +103,6 @@ test('the last recorded calls are shown as a tree that the keyboard closes', asy
 });
 
 test('runs of tests are shown, and how a test that failed did in each', async () => {
-  const place = await start();
   const page = await openPage(place);
   const section = page.locator('#tests');
   const show = section.getByRole('button', { name: 'Show the last runs' });

@@ -8,9 +8,10 @@ import { sessionsIn } from '../door/editor.ts';
 import { programWith, testSbcl } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
 import { ownFolder } from '../shared.ts';
-import { noAnswer, openPage, start, useBrowser } from './browser.ts';
+import { noAnswer, openPage, sharedServer, start, useBrowser } from './browser.ts';
 
 useBrowser();
+const place = sharedServer();
 
 const SHOP = `(defpackage :shop (:use :cl))
 (in-package :shop)
@@ -19,7 +20,6 @@ const SHOP = `(defpackage :shop (:use :cl))
 `;
 
 test('each call is shown as it comes, and those before; a filter leaves some', async () => {
-  const place = await start();
   await place.session.eval('(+ 1 2)');
   const page = await openPage(place);
   const rows = page.locator('#call-list > li');
@@ -41,7 +41,6 @@ test('each call is shown as it comes, and those before; a filter leaves some', a
 });
 
 test('what runs is shown with its output, and can be interrupted', async () => {
-  const place = await start();
   const page = await openPage(place);
   const running = page.locator('#running-list');
   await running.getByText('Nothing runs.').waitFor();
@@ -62,7 +61,6 @@ test('what runs is shown with its output, and can be interrupted', async () => {
 });
 
 test('of much output the beginning and the end are shown, and the model gets them too', async () => {
-  const place = await start();
   const page = await openPage(place);
   const called = place.session.call('eval_form', {
     form: `(progn (dotimes (i 150000) (format t "~7,'0D ~A~%" i (make-string 92 :initial-element #\\x)))
@@ -120,7 +118,6 @@ test('an open page keeps a session of commands, which ends once nobody looks', a
 });
 
 test('the image is shown with its heap and threads', async () => {
-  const place = await start();
   await place.session.eval('(sb-thread:make-thread (lambda () (sleep 600)) :name "worker of mine")');
   const page = await openPage(place);
   const images = page.locator('#images');
@@ -161,7 +158,6 @@ test('of several images each is shown, and the human chooses one to look into', 
 });
 
 test('a held error is opened with its frames and their variables', async () => {
-  const place = await start();
   place.root.put('shop.lisp', SHOP);
   await place.session.call('load_file', { path: 'shop.lisp' });
   const page = await openPage(place);
@@ -180,7 +176,6 @@ test('a held error is opened with its frames and their variables', async () => {
 });
 
 test('a definition is shown with its text and callers, and each name in it leads on', async () => {
-  const place = await start();
   place.root.put('shop.lisp', SHOP);
   await place.session.call('load_file', { path: 'shop.lisp' });
   const page = await openPage(place);
