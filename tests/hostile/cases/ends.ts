@@ -7,12 +7,6 @@ export const ENDS: Group = {
   cases: [
     { name: '(exit)', form: '(exit)', says: lost('it exited with code 0'), image: 'replaced' },
     {
-      name: '(exit :abort t)',
-      form: '(exit :abort t)',
-      says: lost('it exited with code 1'),
-      image: 'replaced',
-    },
-    {
       name: 'exit after a handled heap exhaustion',
       form: '(progn (handler-case (make-array 10000000000) (storage-condition ())) (sb-ext:exit :code 5 :abort t))',
       seconds: 5,
@@ -30,19 +24,6 @@ export const ENDS: Group = {
       endless: true,
       form: '(unwind-protect (exit :code 7) (loop))',
       says: lost('it exited with code 7'),
-      image: 'replaced',
-    },
-    {
-      name: 'exit with a hook that loops',
-      long: true,
-      form: '(push (lambda () (loop)) sb-ext:*exit-hooks*) (exit)',
-      says: /^Error: (?:The Lisp image was lost|Interrupted)/,
-      image: 'replaced',
-    },
-    {
-      name: 'exit with a hook that fails',
-      form: '(push (lambda () (error "in the hook")) sb-ext:*exit-hooks*) (exit :code 8)',
-      says: /^Error: /,
       image: 'replaced',
     },
     {
@@ -65,12 +46,6 @@ export const ENDS: Group = {
       form: '(progn (sb-thread:make-thread (lambda () (sb-sys:without-interrupts (loop)))) (sleep 0.1) (exit))',
       seconds: 5,
       says: /^Error: The Lisp image was lost during this call: /,
-      image: 'replaced',
-    },
-    {
-      name: 'exit of C',
-      form: '(sb-alien:alien-funcall (sb-alien:extern-alien "exit" (function sb-alien:void sb-alien:int)) 10)',
-      says: lost('it exited with code 10'),
       image: 'replaced',
     },
     {

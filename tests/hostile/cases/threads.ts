@@ -75,23 +75,9 @@ export const THREADS: Group = {
       image: 'replaced',
     },
     {
-      name: 'the table of jobs locked',
-      long: true,
-      form: '(sb-ext:with-locked-hash-table (live-lisp.jobs::**jobs**) (loop))',
-      says: /^Error: /,
-      image: 'replaced',
-      freezes: true,
-    },
-    {
       name: 'the lock of the output held',
       form: '(progn (sb-thread:grab-mutex (live-lisp.base::capture-lock (live-lisp.base::stream-capture *standard-output*))) (loop))',
       says: INTERRUPTED,
-    },
-    {
-      name: 'the finalizer thread stopped',
-      form: '(progn (sb-impl::finalizer-thread-stop) :stopped)',
-      succeeds: true,
-      says: /^:STOPPED/,
     },
     {
       name: 'a timer each millisecond',
