@@ -60,12 +60,6 @@ export const DESCRIPTORS: Group = {
       spoils: true,
     },
     {
-      name: 'a standard stream closed',
-      form: '(progn (close *standard-output*) (close *standard-input*) (close *terminal-io*) (print :after))',
-      says: /^:AFTER/,
-      succeeds: true,
-    },
-    {
       name: 'the streams of SBCL closed',
       form: '(progn (close sb-sys:*stdout*) (close sb-sys:*stdin*) (close sb-sys:*stderr*) :closed)',
       succeeds: true,

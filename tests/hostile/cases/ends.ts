@@ -55,12 +55,6 @@ export const ENDS: Group = {
       image: 'replaced',
     },
     {
-      name: 'save-lisp-and-die',
-      form: '(sb-ext:save-lisp-and-die "dead.core")',
-      says: /^Error: Cannot save core with multiple threads running/,
-    },
-    { name: 'sb-posix:fork', before: '(require :sb-posix)', form: '(sb-posix:fork)', says: /^Error: / },
-    {
       name: 'fork of C',
       form: '(zerop (sb-alien:alien-funcall (sb-alien:extern-alien "fork" (function sb-alien:int))))',
       succeeds: true,

@@ -43,15 +43,6 @@ export const FUNCTIONS: Group = {
       spoils: true,
     },
     {
-      name: 'INITIALIZE-INSTANCE :before for everything',
-      long: true,
-      form: '(progn (defmethod initialize-instance :before ((x t) &rest r) (declare (ignore r)) (error "no instances")) :done)',
-      says: /^(?::DONE|Error: )/,
-      succeeds: 'maybe',
-      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
-      spoils: true,
-    },
-    {
       name: 'the class of the output stream redefined',
       freezes: true,
       long: true,
@@ -62,13 +53,6 @@ export const FUNCTIONS: Group = {
       spoils: true,
       probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
       image: 'replaced',
-    },
-    {
-      name: 'a structure of the backend redefined',
-      form: '(progn (handler-bind ((error (function continue))) (defstruct live-lisp.jobs::job a)) :done)',
-      says: /^(?::DONE|Error: )/,
-      succeeds: true,
-      spoils: true,
     },
   ],
 };

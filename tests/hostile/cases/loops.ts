@@ -1,6 +1,6 @@
 // Forms that never end, wherever code can be.
 
-import { type Group, INTERRUPTED, interruptedIn, THREAD_ENDED, UNINTERRUPTIBLE } from '../case.ts';
+import { type Group, INTERRUPTED, interruptedIn, UNINTERRUPTIBLE } from '../case.ts';
 
 const SPIN = '(defun spin () (loop))';
 
@@ -21,12 +21,6 @@ export const LOOPS: Group = {
     },
     { name: 'a cleanup form that loops', form: '(unwind-protect (loop) (loop))', says: INTERRUPTED },
     {
-      name: 'two nested cleanup forms that loop',
-      long: true,
-      form: '(unwind-protect (unwind-protect (loop) (loop)) (loop))',
-      says: THREAD_ENDED,
-    },
-    {
       name: 'a macro that never expands, in macroexpand_form',
       before: '(defmacro never () (loop))',
       form: '(never)',
@@ -37,14 +31,6 @@ export const LOOPS: Group = {
       name: 'a reader macro that loops',
       form: '(set-macro-character #\\! (lambda (s c) (declare (ignore s c)) (loop))) (list !)',
       probe: ['(progn (set-syntax-from-char #\\! #\\a) :undone)', /^:UNDONE$/],
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a print method that loops',
-      long: true,
-      before:
-        '(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil)',
-      form: "(make-instance 'endless)",
       says: INTERRUPTED,
     },
     {
@@ -91,13 +77,6 @@ export const LOOPS: Group = {
         '(progn (setf sb-ext:*after-gc-hooks* (last sb-ext:*after-gc-hooks*)) (sb-ext:gc) :undone)',
         /^:UNDONE$/,
       ],
-    },
-    {
-      name: 'a finalizer that loops',
-      form: '(progn (loop repeat 20 do (sb-ext:finalize (list 1) (lambda () (loop)))) (sb-ext:gc :full t) :set)',
-      succeeds: true,
-      says: /^:SET$/,
-      spoils: true,
     },
     {
       name: 'a loop that nothing may interrupt, after output',

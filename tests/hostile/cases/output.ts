@@ -67,18 +67,6 @@ export const OUTPUT: Group = {
       form: '(read-byte (sb-sys:make-fd-stream 0 :element-type (quote (unsigned-byte 8))))',
       says: END_OF_FILE,
     },
-    { name: '(read-line sb-sys:*tty*)', form: '(read-line sb-sys:*tty*)', says: /^Error: / },
-    {
-      name: 'a read of a pipe that nobody writes',
-      form: '(let ((p (sb-ext:run-program "/bin/sleep" (list "100") :input :stream :output :stream :wait nil))) (unwind-protect (read-line (sb-ext:process-output p)) (sb-ext:process-kill p 9)))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'an error in a thread',
-      form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
-      succeeds: true,
-      says: /^:ENDED/,
-    },
     {
       name: 'enable-debugger, then an error in a thread',
       form: '(sb-ext:enable-debugger) (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
@@ -102,7 +90,6 @@ export const OUTPUT: Group = {
       form: '(abort)',
       says: /^Error: The call was ended by its ABORT restart before it had a value\./,
     },
-    { name: 'the toplevel restart', form: "(invoke-restart 'sb-impl::toplevel)", says: /^Error: / },
     {
       name: '(sb-thread::%unwind-current-thread)',
       form: "(throw 'sb-impl::%end-of-the-world t)",

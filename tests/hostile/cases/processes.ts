@@ -18,13 +18,6 @@ export const PROCESSES: Group = {
       image: 'replaced',
     },
     {
-      name: '*default-pathname-defaults* elsewhere',
-      form: '(progn (setf *default-pathname-defaults* #p"/nowhere/") :done)',
-      succeeds: true,
-      says: /^:DONE/,
-      probe: ['(progn (setf *default-pathname-defaults* #p"") 3)', /^3$/],
-    },
-    {
       name: 'the working directory elsewhere',
       form: '(progn (sb-alien:alien-funcall (sb-alien:extern-alien "chdir" (function sb-alien:int sb-alien:c-string)) "/") :done)',
       succeeds: true,

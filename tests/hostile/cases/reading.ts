@@ -6,7 +6,6 @@ export const READING: Group = {
   title: 'Texts that cannot be read',
   cases: [
     { name: 'circular source', form: '(list . #1=(1 2 . #1#))', says: /^Error: / },
-    { name: '#1=#1#', form: '#1=#1#', says: /^Error: / },
     { name: '#999999999(1)', form: '#999999999(1)', says: /^Error: / },
     {
       name: 'an integer of a million digits',

@@ -55,23 +55,10 @@ export const SESSION: Group = {
       spoils: true,
       probe: ['(progn (setf *print-pprint-dispatch* (copy-pprint-dispatch nil)) nil)', /^NIL$/],
     },
-    { name: '*package* no package', form: '(setf *package* nil)', says: /^Error: / },
-    { name: '*macroexpand-hook* nil', form: '(progn (setf *macroexpand-hook* nil) :done)', ...DONE },
     { says: /^Error: Value of 5 in/, name: '*modules* no list', form: '(progn (setf *modules* 5) :done)' },
-    {
-      name: '*evaluator-mode* :interpret',
-      form: '(progn (setf sb-ext:*evaluator-mode* :interpret) :done)',
-      ...DONE,
-      probe: ['(progn (setf sb-ext:*evaluator-mode* :compile) 3)', /^3$/],
-    },
     {
       name: 'global printer variables set in a thread',
       form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *print-base* 2 *print-readably* t *print-length* 1 *read-base* 16 *print-circle* t *print-pretty* nil)))) :done)',
-      ...DONE,
-    },
-    {
-      name: 'global *standard-output* set in a thread',
-      form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *standard-output* nil)) ) :default nil) :done)',
       ...DONE,
     },
     {

@@ -26,7 +26,6 @@ export const SIGNALS: Group = {
     },
     { name: 'SIGKILL', form: fatal('sb-unix:sigkill'), says: lost('it was ended by SIGKILL'), ...KILLED },
     { name: 'SIGINT', form: signalled('sb-unix:sigint'), succeeds: true, says: /^:STILL/ },
-    { name: 'SIGPIPE', form: signalled('sb-unix:sigpipe'), succeeds: true, says: /^:STILL/ },
     {
       // It stops a thread as for a garbage collection, and the system chooses which: without its reader the image is lost.
       // Newer SBCLs give up at once when it is a thread that only starts or ends.
@@ -40,13 +39,6 @@ export const SIGNALS: Group = {
       probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
     },
     { name: 'SIGSTOP', form: signalled('19'), says: /^(?:Error: |:STILL)/, succeeds: 'maybe', freezes: true },
-    {
-      name: 'SIGTERM to its whole process group',
-      form: '(progn (sb-unix:unix-killpg 0 sb-unix:sigterm) (sleep 1000))',
-      seconds: 5,
-      says: lost('it exited with code 0'),
-      ...KILLED,
-    },
     {
       name: 'all signals blocked',
       long: true,

@@ -2,7 +2,6 @@
 
 import { type Group, lost } from '../case.ts';
 
-const STACK = /^Error: Control stack exhausted/;
 const FAULT = /^Error: Unhandled memory fault/;
 
 export const STACKS: Group = {
@@ -30,13 +29,6 @@ export const STACKS: Group = {
       image: 'replaced',
     },
     {
-      name: 'recursion without end in a print method',
-      before:
-        '(defclass printed-deep () ()) (defmethod print-object ((x printed-deep) s) (print-object x s) (princ 1 s))',
-      form: "(make-instance 'printed-deep)",
-      says: STACK,
-    },
-    {
       name: 'recursion without end in a thread',
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (deep 0))) :default :ended)',
@@ -48,12 +40,6 @@ export const STACKS: Group = {
       form: `${'('.repeat(200_000)}${')'.repeat(200_000)}`,
       seconds: 5,
       says: /^Error: /,
-    },
-    {
-      name: 'the binding stack',
-      before: '(defvar *bound* 0) (defun bind-deep (n) (let ((*bound* n)) (1+ (bind-deep (1+ n)))))',
-      form: '(bind-deep 0)',
-      says: /^Error: (?:Binding|Control) stack exhausted/,
     },
     { name: 'a read at address 0', form: '(sb-sys:sap-ref-8 (sb-sys:int-sap 0) 0)', says: FAULT },
   ],
