@@ -4,8 +4,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PROJECT } from '../harness.ts';
-import { belowOne } from '../said.ts';
-import { until } from '../server/processes.ts';
 import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 
 const root = sharedFolder();
@@ -40,19 +38,13 @@ function recorded(tool: string): { [key: string]: unknown }[] {
 describe('a result', () => {
   test.each([
     ['"as it is\nλ"', 'as it is\nλ'],
-    ['""', ''],
     ['nil', 'nil'],
     ['(values)', 'nil'],
     ['(list 1 "a" nil :key)', '(1 "a" NIL :KEY)'],
-    ['(let ((s "twice")) (list s s))', '("twice" "twice")'],
-    ["'(1 . 2)", '(1 . 2)'],
     ['42', '42'],
-    ['1.5', '1.5'],
     ['1.5d0', '1.5'],
-    ['(list 1.5 2)', '(1.5 2)'],
     ['(list 1.5d0 1/3)', '(1.5 1/3)'],
     ['t', 'T'],
-    ['(make-hash-table :test (quote equal))', '{}'],
     [
       '(let ((h (make-hash-table :test (quote equal)))) (setf (gethash "a" h) (list 1 t)) h)',
       '{"a":[1,true]}',
@@ -66,11 +58,7 @@ describe('a result', () => {
       '(1 1 1 ...)',
     ],
     ['(setf *print-length* nil)', 'nil'],
-    ['(find-class (quote tool))', '#<STANDARD-CLASS LIVE-LISP:TOOL>'],
-    ['(values 1 nil "third")', '1'],
     ['(values 1 2)', '1'],
-    ['(gethash "x" args)', 'nil'],
-    ['(floor 7 2)', '3'],
   ])('S2.8 C22 C17 of %s reads as the contract says', async (body, text) => {
     expect(await answer(body)).toBe(text);
   });
@@ -85,7 +73,6 @@ describe('a result', () => {
       '(values nil (make-condition (quote simple-error) :format-control "No ~A." :format-arguments (list 1)))',
       'No 1.',
     ],
-    ['(values 1 "")', ''],
   ])('C17 S2.8 the second value of %s makes it a failure', async (body, error) => {
     expect(await answer(body)).toEqual({ error });
   });
@@ -93,10 +80,6 @@ describe('a result', () => {
   test.each([
     ['(error "Invalid input")', 'Tool error: Invalid input'],
     ['(error (quote tool-error) :tool "x" :message "y")', 'Tool error: Tool x failed: y'],
-    [
-      '(error (quote type-error) :datum 5 :expected-type (quote list))',
-      'Tool error: The value 5 is not of type LIST',
-    ],
   ])('C17 S2.9 what %s signals makes it a failure', async (body, error) => {
     expect(await answer(body)).toEqual({ error });
     expect(await session.text('get_last_error')).toContain('the handler of the tool probe');
@@ -146,8 +129,6 @@ describe('arguments', () => {
   test.each([
     [{ b: 1 }, "Unknown parameter 'b'; probe takes a, flag, n."],
     [{ a: 'z' }, "Parameter 'a' must be one of x, y."],
-    [{ n: 0 }, belowOne('n')],
-    [{ n: 'one' }, "Parameter 'n' must be an integer, not a string."],
   ])('S2.18 %j is refused before the handler runs', async (args, error) => {
     expect(await answer('(error "It ran.")', PARAMETERS, args)).toEqual({ error });
   });
@@ -176,30 +157,7 @@ describe('limits', () => {
     expect(await evaluated('*kept*')).toBe('1');
   });
 
-  test('a call that the client cancels is interrupted', async () => {
-    await session.eval('(defvar *n* 0) (add "counts" :safe () (loop (incf *n*)))');
-    const cancel = new AbortController();
-    const call = session.call('counts', {}, { signal: cancel.signal });
-    const rejected = expect(call).rejects.toThrow();
-    await until('its counting', 60_000, async () => (await session.eval('*n*')) !== '0');
-    cancel.abort();
-    await rejected;
-    let last = '';
-    await until('the end of the counting', 60_000, async () => {
-      const now = await session.eval('*n*');
-      const same = now === last;
-      last = now;
-      return same;
-    });
-  });
-
-  test('calls that nest end at 16 levels', async () => {
-    await session.eval('(add "again" :safe () (call-tool "again"))');
-    expect(await session.text('again')).toContain('Code can nest tool calls 16 levels deep, not deeper.');
-  });
-
   test('code that ends its own thread or the image is told as such', async () => {
-    expect((await session.call('again')).isError).toBe(true);
     await session.eval('(add "ends" :safe () (sb-thread:abort-thread))');
     expect(await session.text('ends')).toContain('Its thread was ended by the code that ran in it');
   });
