@@ -216,6 +216,20 @@ describe('exit codes', () => {
       /^live-lisp: The command status has no option --deep; it takes --image, --json, --root, --session\.\n$/,
     ],
     [
+      '2: a name that objects of JavaScript have',
+      ['status', '--constructor', '1'],
+      2,
+      /^$/,
+      /^live-lisp: The command status has no option --constructor; it takes --image, --json, --root, --session\.\n$/,
+    ],
+    [
+      '2: one letter',
+      ['status', '-v'],
+      2,
+      /^$/,
+      /^live-lisp: The command status has no option -v; it takes --image, --json, --root, --session\.\n$/,
+    ],
+    [
       '2: no value',
       ['eval', '1', '--package'],
       2,
@@ -258,6 +272,13 @@ describe('exit codes', () => {
       /^live-lisp: The option --mode must be one of calls, types, cpu, alloc, time, heap\.\n$/,
     ],
     [
+      '2: an operand and its option',
+      ['callers', 'f', '--name', 'g'],
+      2,
+      /^$/,
+      /^live-lisp: The option --name is given twice; give it once\.\n$/,
+    ],
+    [
       '2: a value of none',
       ['eval', '1', '--hold=1'],
       2,
@@ -270,6 +291,13 @@ describe('exit codes', () => {
       2,
       /^$/,
       /^live-lisp: The command call takes NAME=VALUE or one JSON object behind the tool, not \{bad\.\n$/,
+    ],
+    [
+      '2: no pair',
+      ['call', 'eval_form', 'form'],
+      2,
+      /^$/,
+      /^live-lisp: The command call takes NAME=VALUE or one JSON object behind the tool, not form\.\n$/,
     ],
     [
       '2: an unknown tool',

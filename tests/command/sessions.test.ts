@@ -326,6 +326,7 @@ describe('a file that no session wrote is ignored', () => {
     ['of a process that is gone', { pid: 2 ** 22 + 1 }],
     ['with a relative workspace', { workspace: 'ws' }],
     ['with escape sequences', { workspace: '/tmp/\u001b[2J' }],
+    ['with a line break', { version: '1\n2' }],
     ['with a text for a number', { started: '1' }],
   ])('%s', async (_, changes) => {
     await plant(facts(changes));
