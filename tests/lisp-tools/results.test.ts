@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PROJECT } from '../harness.ts';
+import { until } from '../server/processes.ts';
 import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 
 const root = sharedFolder();
@@ -155,6 +156,23 @@ describe('limits', () => {
       /^Interrupted after \S+ s, the limit of this call; the image and what was done so far are kept\.\n\nIt was at:\n {2}0: .*\n\nA person can give it longer when they start the server: --eval-timeout SECONDS$/,
     );
     expect(await evaluated('*kept*')).toBe('1');
+  });
+
+  test('a call that the client cancels is interrupted', async () => {
+    await session.eval('(defvar *n* 0) (add "counts" :safe () (loop (incf *n*)))');
+    const cancel = new AbortController();
+    const call = session.call('counts', {}, { signal: cancel.signal });
+    const rejected = expect(call).rejects.toThrow();
+    await until('its counting', 60_000, async () => (await session.eval('*n*')) !== '0');
+    cancel.abort();
+    await rejected;
+    let last = '';
+    await until('the end of the counting', 60_000, async () => {
+      const now = await session.eval('*n*');
+      const same = now === last;
+      last = now;
+      return same;
+    });
   });
 
   test('code that ends its own thread or the image is told as such', async () => {
