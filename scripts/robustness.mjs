@@ -78,9 +78,6 @@ what a case defines must not come back in the image after it. For each, the answ
 answered meanwhile. The server lives, and the next evaluation works. The image keeps its state, or the next answer tells
 that it is a new one and what was lost.
 
-Each case is also sent to a server that builds images again, whose image is then killed. What was defined before comes back,
-or it is told what does not. \`restart_image\` leads to an image without anything of it.
-
 Machine: ${result.machine}. Made by \`${COMMAND}\`; \`make test\` runs a part of it. The limit of a call is 0.5 s where a case
 needs no other.
 

@@ -3,10 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { whenIdle } from '../../src/door/idle.ts';
 import { startSession, type Session as TestSession, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder } from '../shared.ts';
 import { Shell } from './shell.ts';
 
 /** Runs `edit` beside a client that answers a question by DECISION, after FIRST was done in that client. Resolves with
@@ -42,13 +43,6 @@ async function editInOtherSession(
   }
 }
 
-test('the person at the client approves', async () => {
-  const { ran, questions, text } = await editInOtherSession('approve');
-  expect(ran).toMatchObject({ code: 0, stderr: '' });
-  expect(questions).toEqual([expect.stringMatching(/edit_definitions(?:.|\n)*shop\.lisp/)]);
-  expect(text).toBe('(defun price (x) (* 2 x))\n');
-});
-
 test('the person at the client denies', async () => {
   const { ran, text } = await editInOtherSession('deny');
   expect(ran.code).toBe(1);
@@ -56,13 +50,17 @@ test('the person at the client denies', async () => {
   expect(text).toBe('(defun price (x) x)\n');
 });
 
-test('what the client approves for its session is asked for again when a command does it', async () => {
+test('the person at the client is asked again for a command that does what was approved for the session', async () => {
   const edit = { path: 'shop.lisp', op: 'replace', text: '(defun price (x) (+ x 0))' };
-  const { ran, choices, text } = await editInOtherSession('approve for this session', async (session) => {
-    for (const text of [edit.text, '(defun price (x) (+ 0 x))'])
-      await session.call('edit_definitions', { edits: [{ ...edit, text }] });
-  });
+  const { ran, questions, choices, text } = await editInOtherSession(
+    'approve for this session',
+    async (session) => {
+      for (const text of [edit.text, '(defun price (x) (+ 0 x))'])
+        await session.call('edit_definitions', { edits: [{ ...edit, text }] });
+    },
+  );
   expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(questions[1]).toMatch(/edit_definitions(?:.|\n)*shop\.lisp/);
   expect(choices).toEqual([
     ['approve', 'approve for this session', 'deny'],
     ['approve', 'deny'],
@@ -127,14 +125,16 @@ test('a session of commands ends some time after its last connection, not during
   await until('the end', 5000, async () => ends === 1);
 });
 
-/** Runs an edit in a terminal, in which KEYS are typed. Resolves with what it showed last, and the file. */
-async function editInTerminal(keys: readonly [shown: string, typed: string][]) {
-  const folder = temporaryFolder();
+describe('at a terminal', () => {
+  const folder = sharedFolder();
   const shell = new Shell(folder.path);
-  const file = join(shell.workspace, 'shop.lisp');
-  writeFileSync(file, '(defun price (x) x)\n');
-  try {
-    await shell.session();
+  beforeAll(() => shell.session());
+  afterAll(() => shell.end());
+
+  /** Runs an edit in a terminal, in which KEYS are typed. Resolves with what it showed last, and the file. */
+  async function editInTerminal(keys: readonly [shown: string, typed: string][]) {
+    const file = join(shell.workspace, 'shop.lisp');
+    writeFileSync(file, before);
     const edits = [{ path: file, op: 'replace', text: '(defun price (x) (* 2 x))' }];
     const { code, shown } = await shell.terminal(
       ['call', 'edit_definitions', JSON.stringify({ edits })],
@@ -142,13 +142,8 @@ async function editInTerminal(keys: readonly [shown: string, typed: string][]) {
     );
     const lines = shown.trimEnd().split('\r\n');
     return { code, lines, last: lines.at(-1), text: readFileSync(file, 'utf8') };
-  } finally {
-    await shell.end();
-    folder.remove();
   }
-}
 
-describe('at a terminal', () => {
   const before = '(defun price (x) x)\n';
   const after = '(defun price (x) (* 2 x))\n';
 

@@ -1,7 +1,7 @@
 // The verbs of the command line: what each prints, where, and with which exit code.
 
 import { once } from 'node:events';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inVerbs } from '../../src/command/verbs.ts';
@@ -28,11 +28,11 @@ describe('a verb', () => {
     expect(await shell.run(['eval', '(+ *x* 2)'])).toEqual({ code: 0, stdout: '42\n', stderr: '' });
   });
 
-  test('eval takes several forms, as operands or on standard input', async () => {
+  test('eval takes several forms, as operands or as - on standard input, where - is else a function', async () => {
     expect((await shell.run(['eval', '(+ 1 2)', '(values 3 4)'])).stdout).toBe('[1] 3\n[2] 3\n    4\n');
     const input = '(defun twice (x)\n  (* 2 x))\n(twice 21)\n';
     expect((await shell.run(['eval'], { input })).stdout).toBe('[1] TWICE\n[2] 42\n');
-    expect((await shell.run(['eval', '-'], { input: '(twice 4)' })).stdout).toBe('8\n');
+    expect((await shell.run(['describe', '-'])).stdout).toMatch(/COMMON-LISP:-|NUMBER/);
     expect((await shell.run(['eval', '(twice 1)', '-'], { input: '(twice 2)' })).stdout).toBe(
       '[1] 2\n[2] 4\n',
     );
@@ -47,8 +47,6 @@ describe('a verb', () => {
       stderr: '',
     });
     expect((await shell.run(['callers', 'price'])).stdout).toMatch(/TOTAL/);
-    const two = (await shell.run(['callers', 'price', 'total'])).stdout;
-    expect(two).toMatch(/PRICE(?:.|\n)*TOTAL/);
     expect((await shell.run(['describe', 'total'])).stdout).toMatch(/\(X Y\)/);
     expect((await shell.run(['read', 'price'])).stdout).toMatch(/\(defun price \(x\) \(\* 2 x\)\)/);
     expect((await shell.run(['outline', 'shop.lisp'])).stdout).toMatch(/price(?:.|\n)*total/);
@@ -64,18 +62,12 @@ describe('a verb', () => {
     );
   });
 
-  test('takes the parameters of its tool as options, and --json prints the data', async () => {
+  test('takes the parameters of its tool as options, --json prints the data, and callers --unused takes no name', async () => {
     expect((await shell.run(['eval', '--package', 'sb-ext', '(symbol-name (quote quit))'])).stdout).toBe(
       '"QUIT"\n',
     );
     const { stdout } = await shell.run(['callers', 'price', '--sites', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ callers: 1 });
-    expect((await shell.run(['apropos', 'pric', '--package=cl-user', '--limit', '5'])).stdout).toMatch(
-      /PRICE/,
-    );
-  });
-
-  test('callers --unused takes no name', async () => {
     expect((await shell.run(['callers', '--unused', '--package', 'cl-user'])).stdout).toMatch(/TOTAL/);
   });
 
@@ -90,9 +82,6 @@ describe('a verb', () => {
     const read = file('read');
     const form = `(progn (princ "one") (terpri) (finish-output)
       (loop until (probe-file "${read}") do (sleep 0.01)) (princ "two") :done)`;
-    const first = await shell.line(`live-lisp eval '${form}' | (head -2; exec <&-; touch '${read}')`);
-    expect(first.stdout).toBe('Output:\none\n');
-    rmSync(read);
     const child = shell.start(['eval', form]);
     const ended = once(child, 'close');
     let stdout = '';
@@ -109,28 +98,24 @@ describe('a verb', () => {
   });
 
   test('prints all that a form writes, however much and however slowly it is read', async () => {
-    const lines = (count: number) => Array.from({ length: count }, (_, n) => `${n}\n`).join('');
-    const form = (count: number) => `(progn (dotimes (i ${count}) (format t "~D~%" i)) (sleep 1) :done)`;
-    expect((await shell.run(['eval', form(30_000)])).stdout).toBe(`Output:\n${lines(30_000)}\n:DONE\n`);
-    const slow = await shell.line(`live-lisp eval '${form(300_000)}' | (sleep 3; tail -n 4)`);
-    expect(slow.stdout).toBe('299998\n299999\n\n:DONE\n');
+    const form = '(progn (dotimes (i 300000) (format t "~D~%" i)) :done)';
+    await shell.line(`live-lisp eval '${form}' | (sleep 1; cat) > printed`);
+    const lines = Array.from({ length: 300_000 }, (_, n) => `${n}\n`).join('');
+    expect(readFileSync(file('printed'), 'utf8')).toBe(`Output:\n${lines}\n:DONE\n`);
   });
 
-  test.each([
-    ['debug', ['debug', '--restart', 'continue']],
-    ['a form in its thread', ['debug', '--frame', '0', '--eval', '(continue)']],
-  ])('prints all that a held form writes when it goes on by %s', async (_, words) => {
+  test('prints all that a held form writes when it goes on by debug', async () => {
     const write = '(dotimes (i 3) (write-line (make-string 50000 :initial-element #\\x)))';
     await shell.run(['eval', `(defun held-writer () (cerror "go" "x") ${write} (sleep 1) :done)`]);
     const held = await shell.run(['eval', '--hold', '(held-writer)']);
     const [, error = ''] = /Held as error (\d+)/.exec(held.stdout) ?? [];
-    const { stdout } = await shell.run([...words, '--error', error]);
+    const { stdout } = await shell.run(['debug', '--restart', 'continue', '--error', error]);
     expect(stdout).toMatch(/^Output:\n(?:x{50000}\n){3}\n(?:.|\n)*:DONE\n$/);
   });
 
   test('a form that writes to a reader that never reads is ended at its limit', async () => {
     const form = '(loop (write-line "0123456789"))';
-    const line = `live-lisp eval '${form}' --timeout 3 | (sleep 6; tail -n 1)`;
+    const line = `live-lisp eval '${form}' --timeout 1 | (sleep 3; tail -n 1)`;
     expect((await shell.line(line)).stdout).toMatch(/timeout|longer/);
     expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
   });
@@ -160,12 +145,6 @@ describe('a verb', () => {
     expect(inVerbs('run_tests with reset: ["SHOP::*RATE*","x"]; read_definition with name: "it\'s".')).toBe(
       "live-lisp test --reset 'SHOP::*RATE*' --reset x; live-lisp read --name 'it'\\''s'.",
     );
-    expect(inVerbs('A call with on_error: "hold" holds its error.')).toBe(
-      'A call with --on-error hold holds its error.',
-    );
-    expect(inVerbs('run_tests with reset: [ITS NAME], or none')).toBe(
-      'run_tests with reset: [ITS NAME], or none',
-    );
     expect(inVerbs('load_system with force: true, load_file, f with x: 1')).toBe(
       'load_system with force: true, load_file, f with x: 1',
     );
@@ -187,14 +166,10 @@ describe('before output is passed on for the first time', () => {
   beforeAll(() => slow.session());
   afterAll(() => slow.end());
 
-  test('what a form has written is printed behind its answer', async () => {
-    expect((await slow.run(['eval', '(progn (princ "short") 1)'])).stdout).toBe('1\n\nOutput:\nshort\n');
-  });
-
-  test('a form that writes and cannot wait loses the middle, and how much that is is said', async () => {
+  test('what a form has written is printed behind its answer, without the middle when it could not wait', async () => {
     const form = '(sb-sys:without-interrupts (dotimes (i 50000) (write-char #\\x)))';
     expect((await slow.run(['eval', form])).stdout).toMatch(
-      /Output:\nx{32000}\n\[\.\.\. 12000 characters left out \.\.\.\]\nx{6000}\n$/,
+      /^NIL\n\nOutput:\nx{32000}\n\[\.\.\. 12000 characters left out \.\.\.\]\nx{6000}\n$/,
     );
   });
 });
@@ -220,11 +195,6 @@ describe('input and output', () => {
     expect(head).toEqual({ code: 0, stdout: '(NIL', stderr: '' });
   });
 
-  test('the name - is the function of Lisp, and standard input for what reads it', async () => {
-    expect((await shell.run(['describe', '-'])).stdout).toMatch(/COMMON-LISP:-|NUMBER/);
-    expect((await shell.run(['eval', '-'], { input: '(+ 1 2)' })).stdout).toBe('3\n');
-  });
-
   test('a folder that was removed is named as that', async () => {
     expect(await shell.line('mkdir gone && cd gone && rmdir ../gone && live-lisp eval 1')).toEqual({
       code: 2,
@@ -237,9 +207,7 @@ describe('input and output', () => {
 describe('exit codes', () => {
   test.each([
     ['1: the form failed', ['eval', '(error "boom")'], 1, /^Error: boom\n/, /^$/],
-    ['1: the limit', ['eval', '--timeout', '3', '(loop)'], 1, /^Error: Interrupted after/, /^$/],
     ['2: no form', ['eval', ''], 2, /^$/, /^live-lisp: Usage: live-lisp eval '\(FORM\)' \.\.\.\n$/],
-    ['2: no operand', ['apropos'], 2, /^$/, /^live-lisp: Usage: live-lisp apropos PART\n$/],
     [
       '2: an unknown option',
       ['status', '--deep'],
@@ -253,6 +221,13 @@ describe('exit codes', () => {
       2,
       /^$/,
       /^live-lisp: The command status has no option --constructor; it takes --image, --json, --root, --session\.\n$/,
+    ],
+    [
+      '2: one letter',
+      ['status', '-v'],
+      2,
+      /^$/,
+      /^live-lisp: The command status has no option -v; it takes --image, --json, --root, --session\.\n$/,
     ],
     [
       '2: no value',
@@ -274,13 +249,6 @@ describe('exit codes', () => {
       2,
       /^$/,
       /^live-lisp: The option --timeout must be a number, not a string\.\n$/,
-    ],
-    [
-      '2: no boolean',
-      ['callers', 'f', '--sites=yes'],
-      2,
-      /^$/,
-      /^live-lisp: The option --sites must be a boolean, not a string\.\n$/,
     ],
     [
       '2: wrong arguments',
@@ -318,13 +286,6 @@ describe('exit codes', () => {
       /^live-lisp: The option --hold takes no value\.\n$/,
     ],
     [
-      '2: one letter',
-      ['status', '-v'],
-      2,
-      /^$/,
-      /^live-lisp: The command status has no option -v; it takes --image, --json, --root, --session\.\n$/,
-    ],
-    [
       '2: no JSON',
       ['call', 'eval_form', '{bad'],
       2,
@@ -345,20 +306,12 @@ describe('exit codes', () => {
       /^$/,
       /^live-lisp: Unknown tool: no_such; live-lisp tools lists them\.\n$/,
     ],
-    ['2: no tool', ['call'], 2, /^$/, /^live-lisp: Usage: live-lisp call TOOL NAME=VALUE \.\.\.\n$/],
     [
       '2: no such session',
       ['eval', '1', '--session', '1'],
       2,
       /^$/,
       /^live-lisp: No session has the process id 1; live-lisp sessions lists them\.\n$/,
-    ],
-    [
-      '2: no process id',
-      ['eval', '1', '--session', 'x'],
-      2,
-      /^$/,
-      /^live-lisp: No session has the process id x; live-lisp sessions lists them\.\n$/,
     ],
     [
       '3: a human is needed',
@@ -374,22 +327,8 @@ describe('exit codes', () => {
     expect(ran.stderr).toMatch(stderr);
   });
 
-  test.each(['describe', 'read', 'callers', 'impact', 'apropos'])(
-    '1: %s in a package that is not there',
-    async (verb) => {
-      const stdout = 'Package no-such not found\n';
-      expect(await shell.run([verb, 'f', '--package', 'no-such'])).toEqual({ code: 1, stdout, stderr: '' });
-    },
-  );
-
-  test.each([
-    [['describe', 'none-such']],
-    [['describe', 'none-such', 'none-such']],
-    [['read', 'none-such']],
-    [['callers', 'none-such']],
-    [['impact', 'none-such']],
-  ])('1: %j, a symbol that is not there', async (words) => {
-    expect(await shell.run(words)).toEqual({
+  test('1: a symbol that is not there, however often it is named', async () => {
+    expect(await shell.run(['describe', 'none-such', 'none-such'])).toEqual({
       code: 1,
       stdout: 'Symbol NONE-SUCH not found in package CL-USER (status: NIL)\n',
       stderr: '',
@@ -433,15 +372,4 @@ test('4: the image was lost; what it was is told to each other command once', as
   expect(next).toMatchObject({ code: 0, stdout: '1\n' });
   expect(next.stderr).toMatch(/^live-lisp: This is a new Lisp image; the one before was lost: /);
   expect(await shell.run(['eval', '1'])).toEqual({ code: 0, stdout: '1\n', stderr: '' });
-});
-
-test('a form of a command that is killed is interrupted', async () => {
-  await shell.run(['eval', '(defvar *tocks* 0)']);
-  const child = shell.start(['eval', '(loop (incf *tocks*) (sleep 0.01))']);
-  await until('the form runs', 30_000, async () => (await shell.run(['eval', '*tocks*'])).stdout !== '0\n');
-  child.kill('SIGKILL');
-  await until('the form is interrupted', 30_000, async () => {
-    const { stdout } = await shell.run(['eval', '(let ((n *tocks*)) (sleep 0.1) (= n *tocks*))']);
-    return stdout === 'T\n';
-  });
 });

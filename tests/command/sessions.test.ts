@@ -116,6 +116,7 @@ describe('without a session', () => {
     ['of a process that is gone', String(2 ** 22 + 1), 0],
     ['without an owner', '', 0],
     ['of a process id that has another process by now', String(process.pid), 3600],
+    ['whose time is in the future', String(process.pid), -10 * 24 * 3600],
   ])('commands at once that find a lock %s start one', async (_, owner, age) => {
     mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
     const name = Buffer.from(shell.workspace).toString('base64url').slice(-100);
@@ -160,16 +161,13 @@ describe('without a session', () => {
     );
   });
 
-  test.each([
-    [['eval', '']],
-    [['status', '--deep']],
-    [['eval', '1', '--timeout', 'soon']],
-    [['call', 'eval_form', '{"fom":"1"}']],
-    [['call', 'class_slots', 'package=CL-USER']],
-  ])('the wrong words %j start none', async (words) => {
-    expect(await shell.run(words)).toMatchObject({ code: 2, stdout: '' });
-    expect(existsSync(shell.sessionsFolder)).toBe(false);
-  });
+  test.each([[['status', '--deep']], [['call', 'eval_form', '{"fom":"1"}']]])(
+    'the wrong words %j start none',
+    async (words) => {
+      expect(await shell.run(words)).toMatchObject({ code: 2, stdout: '' });
+      expect(existsSync(shell.sessionsFolder)).toBe(false);
+    },
+  );
 
   test('a folder that is not there is no workspace', async () => {
     for (const name of ['none', 'ws/file']) {
@@ -321,18 +319,14 @@ test('a first message that comes in two pieces is understood, and what it only m
   };
   const discover = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server/discover', params });
   expect(await answerTo(`${discover}\n`)).toMatch(/"capabilities"/);
-  expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
 });
 
 describe('a file that no session wrote is ignored', () => {
   test.each([
-    ['of another process id', { pid: 1 }],
     ['of a process that is gone', { pid: 2 ** 22 + 1 }],
-    ['without a workspace', { workspace: undefined }],
     ['with a relative workspace', { workspace: 'ws' }],
     ['with escape sequences', { workspace: '/tmp/\u001b[2J' }],
     ['with a line break', { version: '1\n2' }],
-    ['with a start that is no time', { started: 1e300 }],
     ['with a text for a number', { started: '1' }],
   ])('%s', async (_, changes) => {
     await plant(facts(changes));

@@ -231,7 +231,7 @@ describe('a question of a client that cannot ask', () => {
 
 describe.each(ERAS)('a question of a client of the %s era that can ask', (era) => {
   /** Starts a server whose client answers by ANSWER; undefined for a client that waits until WAITED resolves. */
-  const asking = (action: 'accept' | 'decline' | 'cancel', waits: Promise<void> = Promise.resolve()) => {
+  const asking = (action: 'accept' | 'cancel', waits: Promise<void> = Promise.resolve()) => {
     const asked: string[] = [];
     const onQuestion = async ({ message }: { message: string }) => {
       asked.push(message);
@@ -260,20 +260,6 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
     expect(authorities(place)).toEqual(['human']);
   });
 
-  test.each([
-    ['the terminal', 'the terminal'],
-    [7, 'an editor'],
-    ['My Editor', '"My Editor"'],
-  ])('names the editor %j as %s: quotes are for names from outside', async (editor, shown) => {
-    const { asked, options } = asking('accept');
-    const place = await start(options);
-    const connection = new Editor(place.path);
-    onTestFinished(() => void connection.socket.destroy());
-    await connection.request('live-lisp/watch', { editor });
-    expect(await place.session.call('write_file', WRITE)).toEqual(WROTE);
-    expect(asked[0]).toContain(`(dangerous; also asked in ${shown})?`);
-  });
-
   test('is denied in the client', async () => {
     const onQuestion = async () => {
       await person();
@@ -294,21 +280,6 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
     expect(authorities(place)).toEqual(['human, in an editor']);
   });
 
-  test('waits for the editor when the client declines sooner than a person can', async () => {
-    const waits = { soonestDeclineMs: 600_000 };
-    const place = await start({ ...asking('decline').options, waits });
-    const editor = await watchingEditor(place.path);
-    let onprogress = () => {};
-    const declined = new Promise<void>((resolve) => {
-      onprogress = resolve;
-    });
-    const called = place.session.call('write_file', WRITE, { onprogress });
-    await declined;
-    await editor.answer({ approve: true });
-    expect(await called).toEqual(WROTE);
-    expect(authorities(place)).toEqual(['human, in an editor']);
-  });
-
   test('counts as the editor answered it first', async () => {
     const { waits, open } = gate();
     const place = await start(asking('accept', waits).options);
@@ -320,6 +291,39 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
       notices: ['Nothing was done. The user denied it in Emacs. The user says: No.'],
     });
   });
+});
+
+test.each([
+  ['the terminal', 'the terminal'],
+  [7, 'an editor'],
+  ['My Editor', '"My Editor"'],
+])('a question names the editor %j as %s: quotes are for names from outside', async (editor, shown) => {
+  let asked = '';
+  const onQuestion = ({ message }: { message: string }) => {
+    asked = message;
+    return { action: 'accept' as const, content: { decision: 'approve' } };
+  };
+  const place = await start({ onQuestion });
+  const connection = new Editor(place.path);
+  onTestFinished(() => void connection.socket.destroy());
+  await connection.request('live-lisp/watch', { editor });
+  expect(await place.session.call('write_file', WRITE)).toEqual(WROTE);
+  expect(asked).toContain(`(dangerous; also asked in ${shown})?`);
+});
+
+test('a question waits for the editor when the client declines sooner than a person can', async () => {
+  const onQuestion = () => ({ action: 'decline' as const });
+  const place = await start({ onQuestion, waits: { soonestDeclineMs: 600_000 } });
+  const editor = await watchingEditor(place.path);
+  let onprogress = () => {};
+  const declined = new Promise<void>((resolve) => {
+    onprogress = resolve;
+  });
+  const called = place.session.call('write_file', WRITE, { onprogress });
+  await declined;
+  await editor.answer({ approve: true });
+  expect(await called).toEqual(WROTE);
+  expect(authorities(place)).toEqual(['human, in an editor']);
 });
 
 test('a denial in a client of the modern era counts also after an approval in the editor', async () => {

@@ -133,18 +133,13 @@ describe.each(ASDFS)('with %s', (_, args, registry, which) => {
     expect((await load('only-mentioned')).text).toMatch(/^System only-mentioned not found by ASDF\. /);
   });
 
-  test.each(['CamelCase', 'camelcase', '#:CamelCase'])(
-    'a system of another case is found as %s',
-    async (name) => {
-      expect((await load(name)).text).toMatch(
-        new RegExp(`^(Loaded system|System) ${name}\\b(?!.*not found)`),
-      );
-      expect(await session.eval('*camel*')).toBe('T');
-      expect(await session.text('compare_image', { system: name })).toBe(
-        `The image and system ${name} agree.`,
-      );
-    },
-  );
+  test('a system of another case is found', async () => {
+    expect((await load('camelcase')).text).toMatch(/^Loaded system camelcase\b(?!.*not found)/);
+    expect(await session.eval('*camel*')).toBe('T');
+    expect(await session.text('compare_image', { system: '#:CamelCase' })).toBe(
+      'The image and system #:CamelCase agree.',
+    );
+  });
 
   test('a system is found where two files in different folders have one name', async () => {
     expect((await load('in-need')).text).toMatch(/^Loaded system in-need, with one-tests, other-tests/);

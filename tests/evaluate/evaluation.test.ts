@@ -137,62 +137,36 @@ describe('package-local nicknames', () => {
     for (const args of [
       { symbol: 'nt:thing', package: 'nick-user' },
       { symbol: 'thing', package: 'nt' },
-    ]) {
-      const text = await session.text('describe_symbol', args);
-      expect(text).toMatch(/^NICK-TARGET::THING \[FUNCTION\]\n/);
-    }
-  });
-
-  test('work in apropos_search', async () => {
-    expect(await session.text('apropos_search', { pattern: 'thing', package: 'nt' })).toBe(
-      "Found 1 symbol matching 'thing':\n\n  NICK-TARGET::THING [FUNCTION]",
-    );
-  });
-
-  test('work in who_calls', async () => {
-    await answer('(defun nt::user () (nt:thing))');
-    expect(await session.text('who_calls', { name: 'thing', package: 'nt' })).toBe(
-      'Functions that call NICK-TARGET::THING:\n\n  NICK-TARGET::USER',
-    );
+    ])
+      expect(await session.text('describe_symbol', args)).toMatch(/^NICK-TARGET::THING \[FUNCTION\]\n/);
   });
 });
 
 describe('values', () => {
   test.each([
     ['(values)', '; No values'],
-    ['(values nil)', 'NIL'],
     ['(values 1 :two "three")', '1\n:TWO\n"three"'],
     ['(values 1 2) (values) 3', '[1] 1\n    2\n[2] ; No values\n[3] 3'],
-    ['', 'No form to evaluate: the text holds only white space or comments.'],
     [' ; nothing\n #| here |# ', 'No form to evaluate: the text holds only white space or comments.'],
-    ['1 ; one\n#| two |# 2 #+(or) 3', '[1] 1\n[2] 2'],
-    ['#+(or) 3', 'No form to evaluate: the text holds only white space or comments.'],
     ['(let ((l (list 1 2))) (setf (cddr l) l) l)', `#1=(1 2 . #1#)${CIRCULAR}`],
-    ['(let ((v (vector 1 nil))) (setf (aref v 1) v) v)', `#1=#(1 #1#)${CIRCULAR}`],
-    ['(let ((l (list 1 (vector 2)))) (setf (aref (second l) 0) (cdr l)) l)', `(1 . #1=(#(#1#)))${CIRCULAR}`],
     [
       '(progn (defstruct ring next) (let ((r (make-ring))) (setf (ring-next r) r)))',
       `#1=#S(RING :NEXT #1#)${CIRCULAR}`,
     ],
     ['(let ((s (copy-seq "abc"))) (list s s))', '("abc" "abc")'],
-    ['(let ((l (list 1))) (list l l (cons 2 l)))', '((1) (1) (2 1))'],
     ['(let ((l (list 1)) (*print-circle* t)) (list l l))', '((1) (1))'],
-    ["(list '#:a '#:a)", '(#:A #:A)'],
-    ['(let ((p (find-package :cl))) (list p p))', '(#<PACKAGE "COMMON-LISP"> #<PACKAGE "COMMON-LISP">)'],
   ])('of %j are %j', async (form, text) => {
     expect(await answer(form)).toEqual(good(text));
   });
 
   test.each([
     ['(make-list 1000000)', '1000000'],
-    ['(make-array 1000000 :initial-element 0)', '1000000'],
     ['(make-string 1000000 :initial-element #\\x)', '[... cut here; it has 1000000 characters ...]'],
     [
       "(make-array 1000000 :element-type 'bit)",
       '... it has 1000000 elements; *print-length* limits what is shown ...',
     ],
     ['(expt 7 300000)', '[... cut here ...]'],
-    ['(loop repeat 3000 collect (make-string 100))', '[... cut here ...]'],
   ])('of %s are bounded, and it is said that there is more', async (form, said) => {
     const { text, isError } = await answer(form);
     expect(isError).toBe(false);
@@ -261,13 +235,6 @@ describe('values', () => {
     const { text, isError } = await answer('(let ((x nil)) (dotimes (i 1000000) (setf x (list x))) x)');
     expect([isError, text.length < ANSWER_LIMIT, text.startsWith('((((')]).toEqual([false, true, true]);
   });
-
-  test('many long values are bounded, and the image is kept', async () => {
-    await answer('(defvar *still* :here)');
-    const { text } = await answer('(values-list (make-list 8000 :initial-element (make-string 9000)))');
-    expect(text.length).toBeLessThan(ANSWER_LIMIT);
-    expect(await answer('*still*')).toEqual(good(':HERE'));
-  });
 });
 
 describe('warnings', () => {
@@ -314,15 +281,12 @@ describe('warnings', () => {
 });
 
 describe('redefinitions', () => {
-  test.each([
-    ['(defun redefined-f () 1)', 'REDEFINED-F'],
-    ['(defmacro redefined-m () 1)', 'REDEFINED-M'],
-    ['(defgeneric redefined-g (x) (:method ((x integer)) 1))', 'REDEFINED-G'],
-  ])('of %s are told in one line', async (form, name) => {
+  test('are told in one line', async () => {
+    const form = '(defgeneric redefined-g (x) (:method ((x integer)) 1))';
     expect((await answer(form)).text).not.toContain('Redefined');
     const { text, isError } = await answer(form);
     expect(isError).toBe(false);
-    expect(text.match(/^Redefined: .*$/m)?.[0]).toContain(name);
+    expect(text.match(/^Redefined: .*$/m)?.[0]).toContain('REDEFINED-G');
     expect(text).not.toContain('Warnings');
   });
 });

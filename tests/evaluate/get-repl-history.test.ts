@@ -50,9 +50,8 @@ test('it has input, values, output, errors, package and time, newest first', asy
   await session.close();
 });
 
-test('long values and output are shown whole where they are of the only one listed', async () => {
-  const place = temporaryFolder();
-  const session = await start(root.path, place.path);
+test('what is long is shown whole where it is of the only one listed, and a list says that it cuts it', async () => {
+  const session = await start(root.path, ownFolder().path);
   await session.eval('(loop for n below 8 do (format t "~D~%" n) finally (return (values 1 2 3 4 5 6 7 8)))');
   await session.eval('(+ 1 2)');
   expect(await history(session)).toBe(
@@ -64,19 +63,16 @@ test('long values and output are shown whole where they are of the only one list
       'Note: limit: 1 with the offset of an evaluation shows it whole.',
   );
   expect(await history(session, { limit: 1, offset: 1 })).toMatch(/ {7}8\n {4}Output:[^.]* {6}7$/);
-  await session.close();
-  place.remove();
-});
-
-test('frames of an error are shown where it is the only one listed, and a list says that it cuts them', async () => {
-  const place = ownFolder();
-  const session = await start(root.path, place.path);
+  const value = '("a value" "of more characters" "than the mark")';
+  await session.eval(`(print '${value})`);
+  expect(await history(session)).toContain(
+    `    => ${value}\n    Output:\n      [... the value as above ...]`,
+  );
   await session.eval('(defun fails () (error "No."))');
   await session.call('eval_form', { form: '(fails)' });
   const brief = '\n    (fails)\n    Error: No.\n    Type: COMMON-LISP::SIMPLE-ERROR\n';
   const list = await history(session);
   expect(list).toContain(`  TIME, N ms${brief}  TIME, N ms`);
-  expect(list).toMatch(/\n\nNote: limit: 1 with the offset of an evaluation shows it whole\.$/);
   expect(await history(session, { limit: 1 })).toContain(
     `  TIME in COMMON-LISP-USER, N ms${brief}\n    Frames:\n      0: (COMMON-LISP-USER::FAILS)`,
   );
@@ -179,15 +175,4 @@ test('it does not grow without a bound: neither a text, nor a file, nor their nu
     });
   }
   expect(readdirSync(join(folder.path, 'histories')).length).toBeLessThanOrEqual(200);
-});
-
-test('a value that the output ends with stands there once', async () => {
-  const folder = ownFolder();
-  const session = await start(folder.path, ownFolder().path);
-  const value = '("a value" "of more characters" "than the mark")';
-  await session.eval(`(print '${value})`);
-  expect(await history(session)).toContain(
-    `    => ${value}\n    Output:\n      [... the value as above ...]`,
-  );
-  await session.close();
 });

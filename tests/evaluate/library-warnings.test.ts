@@ -76,11 +76,6 @@ describe('an evaluated form that loads a library', () => {
   });
 });
 
-test('what ASDF says of the files that it compiles is no part of the answer to a form', async () => {
-  const form = '(asdf:load-system "lib" :force t)';
-  expect(await session.text('eval_form', { form })).not.toContain('compil');
-});
-
 describe('a call that is compiled before the function that it calls is replaced', () => {
   const change = (name: string, text: string, seconds: number) => {
     const file = join(root.path, 'calls', `${name}.lisp`);

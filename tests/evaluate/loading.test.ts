@@ -53,21 +53,14 @@ describe('the path', () => {
     const path = write('plain.lisp', '(defun plain () 1)\n');
     mkdirSync(join(root.path, 'sub'));
     written.push('sub');
-    for (const each of ['plain.lisp', './plain.lisp', 'sub/../plain.lisp', path]) {
+    for (const each of ['plain.lisp', 'sub/../plain.lisp', path]) {
       expect(await load(each)).toEqual(good('Loaded plain.lisp'));
     }
     expect(await session.eval('(plain)')).toBe('1');
   });
 
   test('may have a space, a star, a bracket, a backslash, or characters beyond ASCII', async () => {
-    for (const [index, name] of [
-      'a b.lisp',
-      'st*r.lisp',
-      'br[a]c?.lisp',
-      'b\\s.lisp',
-      'äλ𝄞.lisp',
-      'no-type',
-    ].entries()) {
+    for (const [index, name] of ['a b*[c]?.lisp', 'b\\s äλ𝄞.lisp', 'no-type'].entries()) {
       expect(await loadText(name, `(defun named-${index} () ${index})\n`)).toEqual(good(`Loaded ${name}`));
       expect(await session.eval(`(named-${index})`)).toBe(String(index));
     }
@@ -89,9 +82,6 @@ describe('the path', () => {
     expect(await load('missing.lisp')).toEqual(
       bad(`There is no file ${root.path}/missing.lisp. Relative paths start at ${root.path}.`),
     );
-    expect(await load('/no/such/file.lisp')).toEqual(
-      bad(`There is no file /no/such/file.lisp. Relative paths start at ${root.path}.`),
-    );
     expect(await load('folder')).toEqual(bad(`${root.path}/folder is not a file. Name a Lisp source file.`));
     expect(await load('a\0b.lisp')).toEqual(bad(NUL_IN_PATH));
     expect(await load('')).toEqual(bad(`${root.path} is not a file. Name a Lisp source file.`));
@@ -105,13 +95,6 @@ describe('a structure that has other slots now', () => {
     const { isError } = await session.call('load_file', { path: 'shape.lisp', restarts: ['continue'] });
     expect(isError).toBe(false);
     expect(await session.eval('(list (shape-p (made)) (shape-b (made)))')).toBe('(T 2)');
-  });
-
-  test('is the only reason for that: another file that goes on by a restart is loaded once', async () => {
-    await session.eval('(defvar *loads* 0)');
-    write('odd.lisp', '(incf *loads*)\n(cerror "Go on." "Odd.")\n(incf *loads*)\n');
-    await session.call('load_file', { path: 'odd.lisp', restarts: ['continue'] });
-    expect(await session.eval('*loads*')).toBe('2');
   });
 });
 
@@ -135,15 +118,6 @@ describe('what is told', () => {
   test('the first and the last of the much that a file writes that loads', async () => {
     const { text } = await loadText('much.lisp', '(princ "go")(dotimes (i 9999) (princ ".")) (princ "on")\n');
     expect(text).toMatch(/Output:\ngo\.{1998}\n\[\.\.\. 6003 characters left out \.\.\.\]\n\.{1998}on$/);
-    expect((await loadText('less.lisp', '(dotimes (i 4000) (princ "."))\n')).text).toMatch(/\n\.{4000}$/);
-  });
-
-  test('what the file writes while it is loaded', async () => {
-    const { text } = await loadText(
-      'writes.lisp',
-      '(eval-when (:compile-toplevel) (princ "compiling "))\n(princ "loading")\n',
-    );
-    expect(text).toBe('Loaded writes.lisp\n\nOutput:\ncompiling loading');
   });
 
   test('a form with an error in it: the file is loaded, and the error is told by line', async () => {
@@ -163,9 +137,6 @@ describe('what is told', () => {
       'Package NO-SUCH-PACKAGE does not exist',
       3,
     ],
-    ['(defun kept () 1)\n(list #<a>)\n', 'illegal sharp macro character', 2],
-    ['(defun kept () 1)\n(list cl:no-such)\n', 'NO-SUCH', 2],
-    ['(defun kept () 1)\n)\n', 'unmatched close parenthesis', 2],
   ])('of %j that it cannot be read, why, and at which line; nothing is loaded', async (text, why, line) => {
     await session.eval("(fmakunbound 'kept)");
     const answer = await loadText('unreadable.lisp', text);
@@ -199,29 +170,15 @@ describe('what is told', () => {
     await session.call('eval_form', { form: '1' });
   });
 
-  test.each([
-    ['(defvar *loaded-before* 1)\n(in-package :no-such-package)\n', 'NO-SUCH-PACKAGE'],
-    [
+  test('an error while it is compiled: no form was loaded, and none is said to be', async () => {
+    const answer = await loadText(
+      'early.lisp',
       '(defvar *loaded-before* 1)\n(eval-when (:compile-toplevel) (error "at compile time"))\n',
-      'at compile time',
-    ],
-  ])(
-    'an error while it is compiled, as in %j: no form was loaded, and none is said to be',
-    async (text, why) => {
-      const answer = await loadText('early.lisp', text);
-      expect(answer.isError).toBe(true);
-      expect(answer.text).toContain(why);
-      expect(await session.eval("(boundp '*loaded-before*)")).toBe('NIL');
-      expect(answer.text).not.toContain('up to the form where it stopped');
-    },
-  );
-
-  test('an error in a macro: the file is loaded, and the error is told by line', async () => {
-    const { text } = await loadText(
-      'macro.lisp',
-      '(defmacro fails () (error "in the macro"))\n\n(defun uses () (fails))\n',
     );
-    expect(text).toMatch(/\n {4}ERROR \(line 3:16, DEFUN USES\): [\s\S]*in the macro/);
+    expect(answer.isError).toBe(true);
+    expect(answer.text).toContain('at compile time');
+    expect(await session.eval("(boundp '*loaded-before*)")).toBe('NIL');
+    expect(answer.text).not.toContain('up to the form where it stopped');
   });
 });
 

@@ -42,12 +42,13 @@ async function editInSecond(): Promise<void> {
   await session.call('restart_image', { rebuild: 'none' });
 }
 
-test.each(['low', 'high'])('load_system of %s has the new text', async (system) => {
+test('load_system of what needs the edited one has the new text', async () => {
   await editInSecond();
-  expect(await session.text('load_system', { system })).toContain(`Loaded system ${system}`);
+  const system = 'high';
+  expect(await session.text('load_system', { system })).toContain('Loaded system high');
   expect(await session.eval('(low)')).toBe(':NEW');
   expect(await session.text('load_system', { system })).toBe(
-    `System ${system} was loaded already, and none of its files has changed.`,
+    'System high was loaded already, and none of its files has changed.',
   );
 });
 

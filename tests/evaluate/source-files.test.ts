@@ -30,11 +30,6 @@ describe('a file', () => {
     expect(await session.eval('(crlf)')).toBe('1');
   });
 
-  test('in UTF-8', async () => {
-    await loadText('utf8.lisp', '; ünïcödé\n(defun utf8 () "λ𝄞")\n');
-    expect(await session.eval('(list (utf8) (length (utf8)))')).toBe('("λ𝄞" 2)');
-  });
-
   test('with a byte order mark: loaded as if it were not there', async () => {
     const answer = await loadText('bom.lisp', '\ufeff(defun bom () :loaded)\n');
     expect(answer).toEqual(good('Loaded bom.lisp'));

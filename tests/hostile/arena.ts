@@ -29,8 +29,6 @@ export interface Row {
 export const LIMITS = {
   /** How long after its limit a call may be answered. */
   graceMs: 2000,
-  /** The same for a call in an image that collects garbage all the time. */
-  lateMs: 8000,
   /** How long another call may take, which a garbage collection can hold up. */
   concurrentMs: 2500,
   /** How long the first evaluation in a new image may take. */
@@ -182,7 +180,7 @@ export class Arena {
     const rss = statusOf(this.session.pid, 'VmRSS');
     const seconds = this.#secondsOf(trial);
     const { answer, answered, beside } = await this.#attack(trial, seconds);
-    const limitMs = 1000 * seconds + (trial.late ? LIMITS.lateMs : LIMITS.graceMs);
+    const limitMs = 1000 * seconds + LIMITS.graceMs;
     expected(answered.freeMs <= limitMs, `answered after ${Math.round(answered.freeMs)} ms, of ${limitMs}`);
     expected(trial.says.test(answer.text), `says ${JSON.stringify(answer.text.slice(0, 600))}`);
     expected(

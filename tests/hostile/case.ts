@@ -21,8 +21,6 @@ export interface HostileCase {
   succeeds?: true | 'maybe';
   /** Whether the image must be another one afterwards, or may be; it must be kept when absent. */
   image?: 'replaced' | 'either';
-  /** Whether it is given longer to end, because the image collects garbage all the time. */
-  late?: true;
   /** Whether the next image has to compile the backend first. */
   recompiles?: true;
   /** Whether the image stands still as a whole, so that only what needs no image is answered meanwhile. */
@@ -69,10 +67,6 @@ export const INTERRUPTED =
 export function interruptedIn(name: string): RegExp {
   return new RegExp(`${INTERRUPTED.source}[\\s\\S]*\\n\\nIt was at:\\n  0: \\(COMMON-LISP-USER::${name}\\b`);
 }
-
-/** How the answer to a call begins whose thread had to be ended. */
-export const THREAD_ENDED =
-  /^Error: Its thread was ended after \d+\.\d s because it did not react to being interrupted; the image is kept\./;
 
 /** How the answer to a call begins that was about to exhaust the heap. */
 export const HEAP =

@@ -3,13 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBusy } from '../load.ts';
 import { Arena, type Row } from './arena.ts';
-import { measureAsides } from './asides.ts';
 import { GROUPS } from './cases/index.ts';
 import { type Flatness, growth, makeOrdinaryCalls } from './ordinary.ts';
-import { RECOVERING } from './replayed.ts';
 import { rowLine, writeResult } from './result.ts';
 import { DAMAGES } from './sequences/damages.ts';
-import { type Passage, pass } from './sequences/sequence.ts';
+import { type Passage, pass, RECOVERING } from './sequences/sequence.ts';
 
 /** Half of them are to warm up: Node takes memory for what it compiles, and gives none back, for long. */
 const CALLS = 40_000;
@@ -44,13 +42,6 @@ describe.each(GROUPS)('$title', ({ cases }) => {
     console.log(rowLine(row));
     expect(row.breaches).toEqual([]);
   });
-});
-
-test('side by side, and cancelled', async () => {
-  await arena.renew();
-  const asides = await measureAsides(arena);
-  for (const { name, went } of asides) console.log(`${name}: ${went}`);
-  expect(asides.flatMap(({ breaches }) => breaches)).toEqual([]);
 });
 
 test(`${CALLS} ordinary calls: nothing grows, nothing is left`, async () => {

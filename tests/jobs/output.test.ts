@@ -35,12 +35,6 @@ describe('output', () => {
     );
   });
 
-  test('of few lines of dots is told by one of them', async () => {
-    expect((await answer('(dotimes (i 6) (format t "....~%"))')).text).toBe(
-      'NIL\n\nOutput:\n....\n[... 5 more lines like it ...]',
-    );
-  });
-
   test('that draws with marks, as a board does, is told whole', async () => {
     const board = Array.from({ length: 20 }, (_, row) => '#'.padStart(row, '.').padEnd(20, '.')).join('\n');
     expect((await answer(`(progn (write-string "${board}") 1)`)).text).toBe(`1\n\nOutput:\n${board}`);
@@ -68,7 +62,6 @@ describe('output', () => {
 
   // A string that is being filled holds what was in memory before, and can be an argument of a frame.
   test.each([
-    [0x10ffff, '\u{10ffff}'],
     [0x110000, '\ufffd'],
     [0xffffffff, '\ufffd'],
   ])('of a string that holds %d is an answer', async (code, shown) => {
@@ -129,15 +122,13 @@ describe('output of others', () => {
     expect((await answer('(+ 1 2)')).text).toBe('3');
   });
 
-  test.each([
-    ['(sb-ext:run-program "/bin/echo" (list "from a child") :output t)', 'from a child'],
-    ['(sb-ext:run-program "/bin/sh" (list "-c" "echo to stderr >&2") :error t)', 'to stderr'],
-  ])('a child process, %s: shown once', async (form, written) => {
+  test('a child process: shown once', async () => {
+    const form = '(sb-ext:run-program "/bin/echo" (list "from a child") :output t)';
     const first = await answer(`(progn ${form} 1)`);
     // It comes through a pipe, so it may be one answer late.
     const second = await answer('2');
     const reported = [...first.notices, ...second.notices];
-    expect(reported).toEqual([`Written to the image's own stdout or stderr:\n${written}`]);
+    expect(reported).toEqual(["Written to the image's own stdout or stderr:\nfrom a child"]);
     expect([first.text, second.text]).toEqual(['1', '2']);
   });
 
@@ -146,42 +137,33 @@ describe('output of others', () => {
     expect(await answer(form)).toEqual(good('"caught\n"'));
   });
 
-  test.each(['sb-sys:*stdout*', 'sb-sys:*stderr*'])('what goes to %s is shown', async (stream) => {
+  test('what goes to a stream of SBCL is shown', async () => {
     const { text, notices } = await answer(
-      `(progn (format ${stream} "past the backend") (finish-output ${stream}) 1)`,
+      '(progn (format sb-sys:*stderr* "past the backend") (finish-output sb-sys:*stderr*) 1)',
     );
     const later = await answer('2');
     expect([text, ...notices, ...later.notices].join('\n')).toContain('past the backend');
   });
 });
 
-test.each(['*standard-output*', '*error-output*', '*query-io*', '*debug-io*', '*terminal-io*'])(
-  'what a program writes is shown where %s takes it, also through another stream',
-  async (stream) => {
-    const form = `(progn (run-program "/bin/echo" '("said") :output (make-broadcast-stream ${stream})) 1)`;
-    expect(await answer(form)).toMatchObject({ text: '1\n\nOutput:\nsaid', isError: false });
-  },
-);
+test('what a program writes is shown also through another stream', async () => {
+  const form = `(progn (run-program "/bin/echo" '("said") :output (make-broadcast-stream *terminal-io*)) 1)`;
+  expect(await answer(form)).toMatchObject({ text: '1\n\nOutput:\nsaid', isError: false });
+});
 
 describe('input', () => {
-  test.each(['(read)', '(read *debug-io*)', '(let ((x 1)) (check-type x string) x)'])(
-    '%s does not wait',
-    async (form) => {
-      const { text, isError } = await session.call('eval_form', { form, timeout: 60 });
-      expect(isError).toBe(true);
-      expect(text).not.toContain('Interrupted');
-      expect(text).toMatch(
-        form.includes('check-type') ? /\nType: COMMON-LISP::SIMPLE-TYPE-ERROR\n/ : /^Error: end of file/,
-      );
-    },
-  );
+  test.each(['(read)', '(let ((x 1)) (check-type x string) x)'])('%s does not wait', async (form) => {
+    const { text, isError } = await session.call('eval_form', { form, timeout: 60 });
+    expect(isError).toBe(true);
+    expect(text).not.toContain('Interrupted');
+    expect(text).toMatch(
+      form.includes('check-type') ? /\nType: COMMON-LISP::SIMPLE-TYPE-ERROR\n/ : /^Error: end of file/,
+    );
+  });
 
   test.each([
     ['(read-line *standard-input* nil :eof)', ':EOF\nT'],
     ['(read-char-no-hang *standard-input* nil :eof)', ':EOF'],
-    ['(listen)', 'NIL'],
-    ['(read nil nil :eof)', ':EOF'],
-    ['(with-input-from-string (*standard-input* "(1 2)") (read))', '(1 2)'],
     ["(mapcar #'stream-element-type (list *standard-input* *terminal-io*))", '(CHARACTER CHARACTER)'],
   ])('%s gives %j', async (form, text) => {
     expect(await answer(form)).toEqual(good(text));

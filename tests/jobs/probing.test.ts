@@ -30,17 +30,12 @@ async function evaluated(form: string, timeout = 60): Promise<{ text: string; no
 }
 
 describe('an image that cannot evaluate any more', () => {
-  test.each([
-    ['loops', '(loop)', 1],
-    ['fails', '(error "no")', 1],
-  ])('is replaced when what EVAL needs %s, and restart_image asks nobody', async (_, does, failures) => {
+  test('is replaced when what EVAL needs loops, and restart_image asks nobody', async () => {
     await session.eval(
-      `(sb-ext:without-package-locks (setf (fdefinition 'cl:macroexpand-1) (lambda (&rest all) (declare (ignore all)) ${does})))`,
+      "(sb-ext:without-package-locks (setf (fdefinition 'cl:macroexpand-1) (lambda (&rest all) (declare (ignore all)) (loop))))",
       { timeout: 60 },
     );
-    for (let call = 0; call < failures; call++) {
-      expect((await session.call('eval_form', { form: '(keep)' })).isError).toBe(true);
-    }
+    expect((await session.call('eval_form', { form: '(keep)' })).isError).toBe(true);
     const restarted = await session.call('restart_image');
     expect(restarted.isError).toBe(false);
     expect([restarted.text, ...restarted.notices].join('\n')).toContain('Built again');
@@ -70,10 +65,8 @@ function unchecked(variable: string, form: string): string {
 }
 
 describe('a session that cannot read or print any more', () => {
-  test.each([
-    ['nothing can be printed', "(set-pprint-dispatch 't (lambda (s o) (declare (ignore s o)) (loop)) 10)"],
-    ['a print variable has no value of its type', unchecked('*print-base*', ':none')],
-  ])('is renewed when %s; the image is kept', async (_, damage) => {
+  test('is renewed when a print variable has no value of its type; the image is kept', async () => {
+    const damage = unchecked('*print-base*', ':none');
     const before = [await evaluated(`(progn ${damage} nil)`, REACHED), await evaluated('(keep)')];
     const { text, notices: last } = await evaluated('(list (keep))');
     const notices = [...before.flatMap((answer) => answer.notices), ...last];
@@ -82,8 +75,8 @@ describe('a session that cannot read or print any more', () => {
     expect(notices).toContain(RENEWED);
   });
 
-  test.each(['42', 'nil', '(make-hash-table)'])('gets a readtable when its own is %s', async (value) => {
-    await session.eval(unchecked('*readtable*', value));
+  test('gets a readtable when its own is none', async () => {
+    await session.eval(unchecked('*readtable*', '(make-hash-table)'));
     const { text, notices } = await evaluated('(keep)');
     // Some values cannot even be printed with it.
     expect([text, ...notices].join('\n\n')).toMatch(
@@ -93,13 +86,8 @@ describe('a session that cannot read or print any more', () => {
 });
 
 describe('an image that works is left alone', () => {
-  test.each([
-    ['an endless loop', '(loop)', false],
-    ['three of them', '(loop)', true],
-    ['what cannot be read', '(+ 1', true],
-    ['conditions', '(car 1)', true],
-  ])('after %s', async (_, form, thrice) => {
-    for (const _ of thrice ? [1, 2, 3] : [1]) await session.call('eval_form', { form });
+  test('after a loop and conditions', async () => {
+    for (const form of ['(loop)', '(car 1)', '(car 1)', '(car 1)']) await session.call('eval_form', { form });
     const { text, notices } = await evaluated('(keep)');
     expect(text).toBe('7');
     expect(notices).toEqual([]);
@@ -147,13 +135,8 @@ test('a thread that ends without being unwound is noticed soon', async () => {
 });
 
 describe('a request that had not begun is sent again, once', () => {
-  test.each([
-    [
-      'no thread can be made for it',
-      '(sb-ext:without-package-locks (setf (fdefinition (quote sb-thread::run)) (lambda (&rest all) (declare (ignore all)) (error "x"))))',
-    ],
-    ['the list of threads is gone', '(setf sb-thread::*all-threads* nil)'],
-  ])('when %s', async (_, damage) => {
+  test('when the list of threads is gone', async () => {
+    const damage = '(setf sb-thread::*all-threads* nil)';
     // The backend makes the next spare thread meanwhile, so the image can end before this call has its answer, or in
     // one of the next calls.
     const { notices } = await session.call('eval_form', { form: damage, timeout: 60 });

@@ -89,38 +89,19 @@ describe('the registry', () => {
 });
 
 describe('the handlers of the built-in tools', () => {
-  test('S2.20 the manual test of the contract', async () => {
-    expect(await session.eval('(search "function" (run "describe_symbol" "symbol" "car"))')).toMatch(/^\d+$/);
-  });
-
   test.each([
     ['describe_symbol', '"symbol" "car"', 'COMMON-LISP::CAR [FUNCTION]'],
-    ['apropos_search', '"pattern" "mapcar" "package" "CL"', "Found 1 symbol matching 'mapcar'"],
-    ['function_arglist', '"symbol" "car"', 'LIST'],
-    ['who_calls', '"name" "nope"', 'Symbol NOPE not found in package CL-USER (status: NIL)'],
-    ['who_references', '"name" "nope"', 'not found'],
-    ['list_package_symbols', '"package" "LIVE-LISP-USER" "limit" 1', 'LIVE-LISP-USER'],
-    ['class_slots', '"class" "type-error" "package" "CL"', 'DATUM'],
-    ['class_hierarchy', '"class" "integer" "package" "CL"', 'RATIONAL'],
-    ['macroexpand_form', '"form" "(when a b)"', '(IF'],
     ['eval_form', '"form" "(* 6 7)"', '42'],
-    ['compile_form', '"form" "(defun f (x) x)"', 'ompiled'],
-    ['get_last_error', '', 'rror'],
     ['get_repl_history', '"limit" 1', ''],
     ['read_file', '"path" "notes.txt"', 'one'],
-    ['read_buffer', '"buffer" "notes.txt"', 'one'],
-    ['search_in_buffer', '"buffer" "notes.txt" "pattern" "one"', 'one'],
   ])('S2.20 %s gives the text that a model reads', async (name, args, part) => {
     const { text, isError } = await session.call('eval_form', { form: `(run "${name}" ${args})` });
     expect([isError, text]).toEqual([false, expect.stringContaining(part)]);
   });
 
-  test.each([
-    ['write_file', '"path" "a.txt" "content" "x"'],
-    ['propose_file_edit', '"path" "notes.txt" "original" "one" "modified" "two"'],
-  ])('S2.20 C20 %s refuses, which is an error of the code', async (name, args) => {
+  test('S2.20 C20 a dangerous one refuses, which is an error of the code', async () => {
     const text = await session.eval(
-      `(handler-case (run "${name}" ${args}) (tool-error (e) (tool-error-message e)))`,
+      '(handler-case (run "write_file" "path" "a.txt" "content" "x") (tool-error (e) (tool-error-message e)))',
     );
     expect(text).toMatch(/^"Tool \w+ is dangerous and needs a human's approval, for which code cannot ask\./);
   });
@@ -136,12 +117,6 @@ describe('the handlers of the built-in tools', () => {
       `"Required parameter 'form' missing"`,
     );
   });
-
-  test('S2.20 they can be called from any thread', async () => {
-    const form =
-      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (run "eval_form" "form" "(+ 1 1)"))))';
-    expect(await session.eval(form)).toBe('"2"');
-  });
 });
 
 describe('what is not valid', () => {
@@ -150,10 +125,6 @@ describe('what is not valid', () => {
   const OK = `"X." '() :handler 'list`;
   test.each([
     [
-      define('"describeSymbol"', OK),
-      'Tool "describeSymbol" must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
-    ],
-    [
       define('"with-hyphen"', OK),
       'Tool "with-hyphen" must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
     ],
@@ -161,28 +132,12 @@ describe('what is not valid', () => {
       define("'sym", OK),
       'Tool LIVE-LISP-USER::SYM must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
     ],
-    [
-      define('""', OK),
-      'Tool "" must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
-    ],
     [define('"x"', `"" '() :handler 'list`), 'Tool "x" must have a description.'],
     [
       define('"x"', `"X." '() :handler nil`),
       'Tool "x" must have a handler: a function of one hash table, or the symbol that names one.',
     ],
-    [
-      define('"x"', `"X." '()`),
-      'Tool "x" must have a handler: a function of one hash table, or the symbol that names one.',
-    ],
-    [
-      define('"x"', `"X." '() :handler '(lambda (args) args)`),
-      'Tool "x" must have a handler: a function of one hash table, or the symbol that names one.',
-    ],
     [define('"x"', `"X." 5 :handler 'list`), 'Tool "x" must have a list of parameters.'],
-    [
-      define('"x"', `"X." '#1=((:name "a" :type :string) . #1#) :handler 'list`),
-      'Tool "x" must have a list of parameters.',
-    ],
     [
       define('"x"', `${OK} :safety-level :harmless`),
       'Tool "x" has the safety level :HARMLESS; valid are :SAFE, :CAUTIOUS, :DANGEROUS.',
@@ -195,16 +150,8 @@ describe('what is not valid', () => {
       'Tool "x" has a parameter without a name; a parameter is a list such as (:name "symbol" :type :string :description "...").',
     ],
     [
-      define('"x"', `"X." '("a") :handler 'list`),
-      'Tool "x" has a parameter without a name; a parameter is a list such as (:name "symbol" :type :string :description "...").',
-    ],
-    [
       define('"x"', `"X." '((:name "a" :type :text)) :handler 'list`),
       `Tool "x" has a parameter 'a' of type :TEXT; valid are :STRING, :BOOLEAN, :NUMBER, :INTEGER, :OBJECT, :ARRAY.`,
-    ],
-    [
-      define('"x"', `"X." '((:name "a")) :handler 'list`),
-      `Tool "x" has a parameter 'a' of type NIL; valid are :STRING, :BOOLEAN, :NUMBER, :INTEGER, :OBJECT, :ARRAY.`,
     ],
     [
       define('"x"', `"X." '((:name "a" :type :string) (:name "a" :type :string)) :handler 'list`),
@@ -222,21 +169,9 @@ describe('what is not valid', () => {
       define('"x"', `"X." '((:name "a" :type :string :required t)) :handler 'list`),
       `Tool "x" has a parameter 'a' with :REQUIRED; a parameter can have :NAME, :TYPE, :DESCRIPTION, :ENUM, :DEFAULT, :ITEMS, :MINIMUM, :MAXIMUM.`,
     ],
-    [
-      `${REGISTER} (make-instance 'tool))`,
-      'Tool NIL must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
-    ],
-    [
-      `${REGISTER} (make-instance 'tool :name "x" :description "X." :handler 'list))`,
-      'Tool "x" must have a list of parameters.',
-    ],
     [`${REGISTER} 5)`, "Tool 5 is no tool; DEFINE-TOOL and (make-instance 'live-lisp:tool ...) make tools."],
     [
       `(register-tool (make-hash-table) (define-tool "x" ${OK}))`,
-      'Tool "x" can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*.',
-    ],
-    [
-      `(register-tool nil (define-tool "x" ${OK}))`,
       'Tool "x" can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*.',
     ],
     [

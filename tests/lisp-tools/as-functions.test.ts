@@ -194,19 +194,9 @@ Frames:
 test.each([
   ['5', 'NIL', 'The call must be a property list with :ID, :NAME and :ARGUMENTS, not 5.'],
   [
-    "'(:id 1 :name)",
-    '1',
-    'The call must be a property list with :ID, :NAME and :ARGUMENTS, not (:ID 1 :NAME).',
-  ],
-  [
     "'(:id 1 :arguments 7)",
     '1',
     'Its arguments must be an EQUAL hash table with strings as keys or a property list, not 7.',
-  ],
-  [
-    "'(:id 1 :arguments (:x . 2))",
-    '1',
-    'Its arguments must be an EQUAL hash table with strings as keys or a property list, not (:X . 2).',
   ],
   [
     "'(:id 1 :arguments (:x))",

@@ -53,44 +53,28 @@ const TAKES =
 describe('from Lisp', () => {
   test.each([
     ['"a \\"b\\" \\\\ λ 🙂"', 'a "b" \\ λ 🙂'],
-    ['""', ''],
-    ['(make-array 2 :element-type \'base-char :initial-contents "ab")', 'ab'],
     ['(make-array 3 :element-type \'character :initial-contents "abc" :fill-pointer 2)', 'ab'],
-    ['42', 42],
     ['-9007199254740991', -9007199254740991],
-    ['(expt 10 20)', 1e20],
     ['(- (expt 2 1023))', -(2 ** 1023)],
-    ['(scale-float 9d0 -1074)', 4.4e-323],
-    ['(scale-float -3d0 -1030)', -3 * 2 ** -1030],
-    ['1.5d0', 1.5],
     ['0.1', 0.10000000149011612],
-    ['1d300', 1e300],
-    ['-2.5d-300', -2.5e-300],
     ['least-positive-double-float', 5e-324],
     ['1/4', 0.25],
     ['t', true],
     ['nil', null],
     ['\'(1 "two" (3))', [1, 'two', [3]]],
     ['(vector 1 2 nil t)', [1, 2, null, true]],
-    ['(vector)', []],
-    ["'(1 . (2))", [1, 2]],
     [':function', 'function'],
-    ["'some-name", 'some-name'],
     ['(make-symbol "LOOSE")', 'loose'],
     [
       '(let ((h (make-hash-table :test (quote equal)))) (setf (gethash "Key" h) (list 1) (gethash "" h) nil) h)',
       { Key: [1], '': null },
     ],
-    ['(make-hash-table :test (quote equal))', {}],
   ])('S2.21 %s crosses', async (form, value) => {
     expect(await sent(form)).toEqual(value);
   });
 
   test.each([
     ['#p"/tmp"', 'a value of type COMMON-LISP::PATHNAME'],
-    ['(list 1 (list #\\a))', 'a value of type COMMON-LISP::CHARACTER'],
-    ['#2A((1))', 'a value of type COMMON-LISP::SIMPLE-ARRAY'],
-    ['#c(1 2)', 'a value of type COMMON-LISP::COMPLEX'],
     [
       '(progn (defstruct crossing-point x) (make-crossing-point))',
       'a value of type COMMON-LISP-USER::CROSSING-POINT',
@@ -98,12 +82,9 @@ describe('from Lisp', () => {
     ['(let ((l (list 1 2))) (setf (cddr l) l))', 'a circular or dotted list'],
     ["'(1 . 2)", 'a circular or dotted list'],
     ['(let ((l (list 1))) (setf (car l) l))', 'a value that is nested more than 100 levels deep'],
-    ['(let ((v (vector 1))) (setf (aref v 0) v))', 'a value that is nested more than 100 levels deep'],
     ['9007199254740993', 'an integer of more than 53 bits'],
-    ['(- (expt 2 1024))', 'an integer of more than 53 bits'],
     ['(/ (expt 10 400) 3)', 'a ratio that no double can hold'],
     ['sb-ext:double-float-positive-infinity', 'a float that is infinite or not a number'],
-    ['sb-ext:single-float-negative-infinity', 'a float that is infinite or not a number'],
     [
       '(sb-int:with-float-traps-masked (:invalid) (- sb-ext:double-float-positive-infinity sb-ext:double-float-positive-infinity))',
       'a float that is infinite or not a number',
@@ -151,16 +132,10 @@ describe('from Lisp', () => {
 describe('to Lisp', () => {
   test.each([
     ['a "b" \n λ 🙂', '"a \\"b\\" \n λ 🙂"'],
-    [42, '42'],
     [2 ** 60, '1152921504606846976'],
     [1.5, '1.5d0'],
-    [1e21, '1.0d21'],
     [5e-324, '4.9406564584124654d-324'],
-    [1.560146996151248e-307, '1.560146996151248d-307'],
-    [true, 'T'],
-    [false, 'NIL'],
     [null, 'NIL'],
-    [undefined, 'NIL'],
     [[], 'NIL'],
     [[1, ['two', null], false], '(1 ("two" NIL) NIL)'],
   ])('S2.21 %j crosses', async (value, printed) => {
@@ -194,8 +169,6 @@ describe('to Lisp', () => {
       if (typeof text === 'string') expect(await evaluate(form)).toBe(text);
       else expect(await evaluate(form)).toMatch(text);
     }
-    answer = () => ({ value: 'x'.repeat(60_000_000) });
-    expect(await evaluate('(length (live-lisp:call-tool "give"))')).toBe('60000000');
   });
 
   test('a failure, also one that is thrown, is a TOOL-ERROR with the name of the tool and a message', async () => {

@@ -5,15 +5,13 @@ import { sharedSession } from '../shared.ts';
 
 const session = sharedSession({}, '(in-package :live-lisp-user)');
 
-test.each([
-  '(defun register-tool (x) x)',
-  '(defclass tool () ())',
-  '(defmacro define-tool (x) x)',
-  '(delete-package :live-lisp)',
-])('S4.14 %s is refused, and breaks nothing', async (form) => {
-  expect(await session.eval(form)).toContain('Lock on package LIVE-LISP violated');
-  expect(await session.eval('(get-tool "who_calls")')).toBe('#<TOOL who_calls>');
-});
+test.each(['(defun register-tool (x) x)', '(delete-package :live-lisp)'])(
+  'S4.14 %s is refused, and breaks nothing',
+  async (form) => {
+    expect(await session.eval(form)).toContain('Lock on package LIVE-LISP violated');
+    expect(await session.eval('(get-tool "who_calls")')).toBe('#<TOOL who_calls>');
+  },
+);
 
 test('S4.14 all that the package exports is there', async () => {
   expect(

@@ -13,31 +13,28 @@ const folder = sharedFolder();
 describe('what was approved', () => {
   const define = (value: string) => definition('asks', value, ':safety-level :dangerous');
 
-  test.each(['approve', 'approve for this session'])(
-    'S2.11 S2.12 the answer %s holds for no tool that was registered after the question',
-    async (decision) => {
-      let questions = 0;
-      let redefine: () => Promise<string> = () => expect.fail();
-      await withSession(
-        'legacy',
-        async ({ session }) => {
-          redefine = () => session.eval(define('other'));
-          await session.eval(define('shown'));
-          const text = changedMeanwhile('asks');
-          expect(await session.call('asks')).toMatchObject({ text, isError: true });
-          expect([await session.text('asks'), questions]).toEqual(['Tool execution denied by user', 2]);
+  test('S2.11 S2.12 it is no tool that was registered after the question', async () => {
+    let questions = 0;
+    let redefine: () => Promise<string> = () => expect.fail();
+    await withSession(
+      'legacy',
+      async ({ session }) => {
+        redefine = () => session.eval(define('other'));
+        await session.eval(define('shown'));
+        const text = changedMeanwhile('asks');
+        expect(await session.call('asks')).toMatchObject({ text, isError: true });
+        expect([await session.text('asks'), questions]).toEqual(['Tool execution denied by user', 2]);
+      },
+      {
+        onQuestion: async () => {
+          questions += 1;
+          if (questions > 1) return { action: 'decline' };
+          await redefine();
+          return { action: 'accept', content: { decision: 'approve for this session' } };
         },
-        {
-          onQuestion: async () => {
-            questions += 1;
-            if (questions > 1) return { action: 'decline' };
-            await redefine();
-            return { action: 'accept', content: { decision } };
-          },
-        },
-      );
-    },
-  );
+      },
+    );
+  });
 });
 
 test('S2.20 C19 a call that waits runs the handler for which it was validated', async () => {
@@ -120,15 +117,5 @@ test('S2.20 a registration that is interrupted leaves no tool of two minds', asy
         ),
       ).toBe('T');
     }
-  });
-});
-
-test('S2.20 what is no tool in the registry is replaced like a tool', async () => {
-  await withSession('legacy', async ({ session }) => {
-    await session.eval('(in-package :live-lisp-user) (setf (gethash "odd" *agent-q-registry*) 5)');
-    await session.eval(`(register-tool *agent-q-registry* (define-tool "odd" "O." '() :handler 'list))`);
-    expect(await session.eval('(list (get-tool "odd") (last (list-registered-tools)))')).toBe(
-      '(#<TOOL odd> ("odd"))',
-    );
   });
 });

@@ -15,7 +15,6 @@ const home = realpathSync(outside.path);
 const SECRETS = [
   '.ssh/id_ed25519',
   '.npmrc',
-  '.pgpass',
   '.config/gh/hosts.yml',
   '.password-store/.git/key',
   'keys/creds.json',

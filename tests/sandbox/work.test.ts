@@ -109,12 +109,6 @@ test('a system is compiled, loaded and tested, and its library too', async () =>
   expect(await session.text('who_calls', { name: 'boxed::two' })).toContain('BOXED::ONE (test)');
 });
 
-test('an error is held, looked at and gone on from, in a thread too', async () => {
-  const held = await session.text('eval_form', { form: '(let ((x 1)) (+ x :a))', on_error: 'hold' });
-  expect(held).toMatch(/[Hh]eld/);
-  expect(await session.eval('(sb-thread:join-thread (sb-thread:make-thread (lambda () 5)))')).toBe('5');
-});
-
 test('data from elsewhere is read, also the sources of libraries by the file tools', async () => {
   writeFileSync(join(outside.path, 'data'), 'data from elsewhere');
   const read = `(with-open-file (in ${lispString(join(outside.path, 'data'))}) (read-line in))`;
@@ -123,19 +117,6 @@ test('data from elsewhere is read, also the sources of libraries by the file too
     await session.eval('(namestring (asdf:system-relative-pathname "alexandria" "alexandria.asd"))')
   ).replaceAll('"', '');
   expect(await session.text('read_file', { path: file })).toContain('alexandria');
-});
-
-test('programs are run, in pipes and in the background', async () => {
-  expect(await session.eval('(uiop:run-program "echo one | tr a-z A-Z" :output :string)')).toMatch(/^"ONE/);
-  expect(
-    await shell(session, 'sleep 100 & kill $! && mktemp -d >/dev/null && date >/dev/null && echo ok'),
-  ).toBe('0 ok');
-});
-
-test('a lost image is built again, and a restart gives another', async () => {
-  await session.eval('(defvar *kept* :kept)');
-  await session.eval('(sb-ext:exit :abort t)');
-  expect(await session.eval('*kept*')).toBe(':KEPT');
 });
 
 test('git outside does not see the names that are taken', () => {

@@ -1,6 +1,6 @@
 // Forms that close, fill or use up descriptors.
 
-import { type Group, INTERRUPTED, lost } from '../case.ts';
+import { type Group, lost } from '../case.ts';
 
 export const DESCRIPTORS: Group = {
   title: 'Descriptors',
@@ -53,13 +53,6 @@ export const DESCRIPTORS: Group = {
       spoils: true,
     },
     {
-      name: 'descriptors used up by open files',
-      long: true,
-      form: '(let ((l nil)) (unwind-protect (loop (push (open "/dev/null") l)) (mapc (function close) l)))',
-      says: /^Error: (?:Interrupted|.*(?:Too many open files|can't open))/s,
-      seconds: 5,
-    },
-    {
       name: 'descriptors used up and kept',
       form: '(progn (sb-alien:alien-funcall (sb-alien:extern-alien "setrlimit" (function sb-alien:int sb-alien:int (* t))) 7 (let ((r (sb-alien:make-alien (sb-alien:unsigned 64) 2))) (setf (sb-alien:deref r 0) 40 (sb-alien:deref r 1) 40) r)) (defvar *open* nil) (loop (push (open "/dev/null") *open*)))',
       says: /^Error: /,
@@ -67,23 +60,10 @@ export const DESCRIPTORS: Group = {
       spoils: true,
     },
     {
-      name: 'a standard stream closed',
-      form: '(progn (close *standard-output*) (close *standard-input*) (close *terminal-io*) (print :after))',
-      says: /^:AFTER/,
-      succeeds: true,
-    },
-    {
       name: 'the streams of SBCL closed',
       form: '(progn (close sb-sys:*stdout*) (close sb-sys:*stdin*) (close sb-sys:*stderr*) :closed)',
       succeeds: true,
       says: /^:CLOSED$/,
-    },
-    {
-      name: 'a loop after a huge amount of undelivered raw output',
-      long: true,
-      form: '(progn (sb-ext:run-program "/bin/sh" (list "-c" "yes | head -c 50000000 >&2") :output nil :error t) (loop))',
-      says: INTERRUPTED,
-      seconds: 3,
     },
   ],
 };

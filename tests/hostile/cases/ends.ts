@@ -7,12 +7,6 @@ export const ENDS: Group = {
   cases: [
     { name: '(exit)', form: '(exit)', says: lost('it exited with code 0'), image: 'replaced' },
     {
-      name: '(exit :abort t)',
-      form: '(exit :abort t)',
-      says: lost('it exited with code 1'),
-      image: 'replaced',
-    },
-    {
       name: 'exit after a handled heap exhaustion',
       form: '(progn (handler-case (make-array 10000000000) (storage-condition ())) (sb-ext:exit :code 5 :abort t))',
       seconds: 5,
@@ -30,19 +24,6 @@ export const ENDS: Group = {
       endless: true,
       form: '(unwind-protect (exit :code 7) (loop))',
       says: lost('it exited with code 7'),
-      image: 'replaced',
-    },
-    {
-      name: 'exit with a hook that loops',
-      long: true,
-      form: '(push (lambda () (loop)) sb-ext:*exit-hooks*) (exit)',
-      says: /^Error: (?:The Lisp image was lost|Interrupted)/,
-      image: 'replaced',
-    },
-    {
-      name: 'exit with a hook that fails',
-      form: '(push (lambda () (error "in the hook")) sb-ext:*exit-hooks*) (exit :code 8)',
-      says: /^Error: /,
       image: 'replaced',
     },
     {
@@ -68,23 +49,11 @@ export const ENDS: Group = {
       image: 'replaced',
     },
     {
-      name: 'exit of C',
-      form: '(sb-alien:alien-funcall (sb-alien:extern-alien "exit" (function sb-alien:void sb-alien:int)) 10)',
-      says: lost('it exited with code 10'),
-      image: 'replaced',
-    },
-    {
       name: 'abort of C',
       form: '(sb-alien:alien-funcall (sb-alien:extern-alien "abort" (function sb-alien:void)))',
       says: lost('its runtime gave up: SIGABRT received'),
       image: 'replaced',
     },
-    {
-      name: 'save-lisp-and-die',
-      form: '(sb-ext:save-lisp-and-die "dead.core")',
-      says: /^Error: Cannot save core with multiple threads running/,
-    },
-    { name: 'sb-posix:fork', before: '(require :sb-posix)', form: '(sb-posix:fork)', says: /^Error: / },
     {
       name: 'fork of C',
       form: '(zerop (sb-alien:alien-funcall (sb-alien:extern-alien "fork" (function sb-alien:int))))',

@@ -1,6 +1,6 @@
 // Errors that are held, with code in their frames, their restarts and their printers that would hurt.
 
-import { type Group, HEAP, INTERRUPTED } from '../case.ts';
+import { type Group, INTERRUPTED } from '../case.ts';
 
 /** An error below a function whose frame keeps its variable. */
 const FAILING = '(progn (defun takes (b) (error "Bad ~a." b) b) (list (takes 1)))';
@@ -29,15 +29,6 @@ export const HELD: Group = {
       says: stays(/^Error: Control stack exhausted/),
     },
     {
-      name: 'a heap that is exhausted in a frame',
-      form: '(let ((l b)) (loop (setf l (cons (make-array 100000) l))))',
-      held: FAILING,
-      tool: debug({ eval: '$' }, 20),
-      seconds: 20,
-      late: true,
-      says: stays(HEAP),
-    },
-    {
       name: 'a form in a frame that throws past the error',
       form: '(throw :out 3)',
       held: `(list (catch :out ${FAILING}))`,
@@ -46,23 +37,10 @@ export const HELD: Group = {
       says: /^\(3\)$/,
     },
     {
-      name: 'a fix that does not compile',
-      form: '(defun takes (b) (let ((x 1 2)) b))',
-      held: FAILING,
-      tool: debug({ frame: 0, fix: '$', retry: true }),
-      says: /^The fix was evaluated, but has errors that signal when it runs\. Error \d+ is still held\./,
-    },
-    {
       name: 'a cleanup form that never ends, of a call that is ended',
       form: '(unwind-protect (error "No.") (loop))',
       held: '(unwind-protect (error "No.") (loop))',
       tool: debug({ end: true }),
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a condition whose report never ends',
-      form: '(progn (define-condition endless (error) () (:report (lambda (c s) (loop)))) (error (quote endless)))',
-      tool: { name: 'eval_form', args: { form: '$', on_error: 'hold', timeout: SECONDS } },
       says: INTERRUPTED,
     },
     {

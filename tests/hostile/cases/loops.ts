@@ -1,52 +1,25 @@
 // Forms that never end, wherever code can be.
 
-import { type Group, INTERRUPTED, interruptedIn, THREAD_ENDED, UNINTERRUPTIBLE } from '../case.ts';
+import { type Group, INTERRUPTED, interruptedIn, UNINTERRUPTIBLE } from '../case.ts';
 
 const SPIN = '(defun spin () (loop))';
 
 export const LOOPS: Group = {
   title: 'Loops that never end',
   cases: [
-    { name: 'a loop in a function', before: SPIN, form: '(spin)', says: interruptedIn('SPIN') },
     {
       name: 'a loop after output',
       before: SPIN,
       form: '(progn (princ "half way") (spin))',
       says: new RegExp(`${interruptedIn('SPIN').source}[\\s\\S]*\\n\\nOutput:\\nhalf way$`),
     },
-    { name: 'a sleep', form: '(sleep 1000)', says: INTERRUPTED },
     {
       name: 'handler-case that takes every condition',
       before: SPIN,
       form: '(handler-case (spin) (t () :swallowed))',
       says: interruptedIn('SPIN'),
     },
-    {
-      name: 'a handler that signals in turn',
-      form: '(handler-bind ((error (lambda (c) (error c)))) (error "x"))',
-      says: /^Error: (?:Control stack exhausted|Interrupted after|x)/,
-    },
     { name: 'a cleanup form that loops', form: '(unwind-protect (loop) (loop))', says: INTERRUPTED },
-    {
-      name: 'two nested cleanup forms that loop',
-      long: true,
-      form: '(unwind-protect (unwind-protect (loop) (loop)) (loop))',
-      says: THREAD_ENDED,
-    },
-    {
-      name: 'three nested cleanup forms that loop',
-      long: true,
-      form: '(unwind-protect (unwind-protect (unwind-protect (loop) (loop)) (loop)) (loop))',
-      says: UNINTERRUPTIBLE,
-      image: 'replaced',
-    },
-    {
-      name: 'a catch tag that is thrown to again and again',
-      long: true,
-      form: '(loop (catch :tag (unwind-protect (sleep 10) (throw :tag nil))))',
-      says: UNINTERRUPTIBLE,
-      image: 'replaced',
-    },
     {
       name: 'a macro that never expands, in macroexpand_form',
       before: '(defmacro never () (loop))',
@@ -59,24 +32,6 @@ export const LOOPS: Group = {
       form: '(set-macro-character #\\! (lambda (s c) (declare (ignore s c)) (loop))) (list !)',
       probe: ['(progn (set-syntax-from-char #\\! #\\a) :undone)', /^:UNDONE$/],
       says: INTERRUPTED,
-    },
-    {
-      name: 'a print method that loops',
-      long: true,
-      before:
-        '(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil)',
-      form: "(make-instance 'endless)",
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a print method that loops, in describe_symbol',
-      long: true,
-      before:
-        "(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil) (progn (setf *endless* (make-instance 'endless)) 1)",
-      form: '*endless*',
-      tool: { name: 'describe_symbol', args: { symbol: '$' } },
-      succeeds: true,
-      says: /^COMMON-LISP-USER::\*ENDLESS\* \[VARIABLE\]/,
     },
     {
       name: 'a report function that loops',
@@ -99,19 +54,7 @@ export const LOOPS: Group = {
       form: "(take-it (make-instance 'endless))",
       says: /^Error: /,
     },
-    {
-      name: 'a huge form to compile',
-      form: '(compile nil `(lambda (x) ,@(loop for i below 200000 collect `(when (eql x ,i) (print (list x ,i))))))',
-      says: INTERRUPTED,
-    },
     { name: 'a bignum to print', form: '(expt 7 3000000)', says: INTERRUPTED },
-    {
-      name: 'a loop in the handler of a tool',
-      before:
-        '(live-lisp:register-tool live-lisp:*agent-q-registry* (live-lisp:define-tool "endless_tool" "Never ends." nil :handler (lambda (args) (declare (ignore args)) (loop))))',
-      form: '(live-lisp:call-tool "endless_tool")',
-      says: /Interrupted after/,
-    },
     {
       name: 'a tool that calls itself',
       before:
@@ -136,50 +79,16 @@ export const LOOPS: Group = {
       ],
     },
     {
-      name: 'a finalizer that loops',
-      form: '(progn (loop repeat 20 do (sb-ext:finalize (list 1) (lambda () (loop)))) (sb-ext:gc :full t) :set)',
-      succeeds: true,
-      says: /^:SET$/,
-      spoils: true,
-    },
-    {
-      name: 'a timer that loops',
-      long: true,
-      form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop))) 0.05) (sleep 0.2) :set)',
-      says: UNINTERRUPTIBLE,
-      image: 'replaced',
-    },
-    {
       name: 'a loop that nothing may interrupt, after output',
       form: '(progn (princ "half way") (sb-sys:without-interrupts (loop)))',
       says: new RegExp(`${UNINTERRUPTIBLE.source}[\\s\\S]*half way`),
       image: 'replaced',
     },
     {
-      name: 'a loop that nothing may interrupt, which allows it now and then',
-      form: '(sb-sys:without-interrupts (loop (sb-sys:with-local-interrupts (sleep 0.01))))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a loop during which no garbage can be collected',
-      long: true,
-      form: '(sb-sys:without-gcing (loop))',
-      says: UNINTERRUPTIBLE,
-      image: 'replaced',
-    },
-    {
-      name: 'such a loop, and another thread that collects garbage',
+      name: 'a loop during which another thread has to collect garbage, and cannot',
       long: true,
       form: '(progn (sb-thread:make-thread (lambda () (sleep 0.1) (loop (sb-ext:gc)))) (sb-sys:without-gcing (loop)))',
       says: UNINTERRUPTIBLE,
-      image: 'replaced',
-      freezes: true,
-    },
-    {
-      name: 'such a loop that fills the heap itself',
-      long: true,
-      form: '(sb-sys:without-gcing (let ((l nil)) (loop (push (make-array 1000) l))))',
-      says: /^Error: The Lisp image was lost during this call: (?:its heap was exhausted|a call could not be interrupted)/,
       image: 'replaced',
       freezes: true,
     },

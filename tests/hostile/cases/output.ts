@@ -15,23 +15,11 @@ export const OUTPUT: Group = {
       form: '(loop (princ "x"))',
       says: INTERRUPTED_WITH_OUTPUT,
     },
-    {
-      name: 'output to *error-output*',
-      form: '(loop (print 1 *error-output*))',
-      says: INTERRUPTED_WITH_OUTPUT,
-    },
     { name: 'output to the stdout of SBCL', form: '(loop (print 1 sb-sys:*stdout*))', says: INTERRUPTED },
     {
       name: 'output of a child process without end',
       form: '(sb-ext:run-program "/bin/sh" (list "-c" "yes") :output t)',
       says: INTERRUPTED,
-    },
-    {
-      name: 'output of four threads at once',
-      long: true,
-      form: '(let ((out *standard-output*)) (mapc (function sb-thread:join-thread) (loop repeat 4 collect (sb-thread:make-thread (lambda () (loop (print 1 out)))))))',
-      says: INTERRUPTED,
-      spoils: true,
     },
     {
       name: 'output of threads that nobody waits for',
@@ -41,21 +29,9 @@ export const OUTPUT: Group = {
       spoils: true,
     },
     {
-      name: 'trace of a function without end',
-      before: '(defun traced (x) x) (trace traced)',
-      form: '(loop (traced 1))',
-      says: INTERRUPTED_WITH_OUTPUT,
-      probe: ['(progn (untrace) :off)', /^:OFF/],
-    },
-    {
       name: 'different warnings without end',
       form: '(loop for i from 0 do (warn "again ~d" i))',
       says: INTERRUPTED,
-    },
-    {
-      name: 'compiler warnings without end',
-      form: '(loop for i from 0 do (eval (list (intern (format nil "NO-SUCH-~d" i)))))',
-      says: /^Error: /,
     },
     {
       name: 'a print method without end',
@@ -74,22 +50,10 @@ export const OUTPUT: Group = {
       says: /^Error: blah /,
     },
     {
-      name: 'a long string as a value',
-      form: '(make-string 5000000 :initial-element #\\a)',
-      succeeds: true,
-      says: /^"aaa[\s\S]*cut here/,
-    },
-    {
       name: 'characters that no encoding has',
       form: '(princ (string (code-char #xd800)))',
       succeeds: true,
       says: /^"/,
-    },
-    {
-      name: 'control characters',
-      form: '(progn (princ (coerce (loop for i below 160 collect (code-char i)) (quote string))) 1)',
-      succeeds: true,
-      says: /^1/,
     },
     {
       name: 'what looks like a protocol message',
@@ -98,30 +62,10 @@ export const OUTPUT: Group = {
       says: /^1/,
     },
     { name: '(read)', form: '(read)', says: END_OF_FILE },
-    { name: '(y-or-n-p)', form: '(y-or-n-p "Sure?")', says: END_OF_FILE },
-    { name: '(read-line *terminal-io*)', form: '(read-line *terminal-io*)', says: END_OF_FILE },
     {
       name: '(read-byte) of descriptor 0',
       form: '(read-byte (sb-sys:make-fd-stream 0 :element-type (quote (unsigned-byte 8))))',
       says: END_OF_FILE,
-    },
-    { name: '(read-line sb-sys:*tty*)', form: '(read-line sb-sys:*tty*)', says: /^Error: / },
-    {
-      name: 'a read loop that ignores the end',
-      long: true,
-      form: '(loop (read-line *standard-input* nil))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a read of a pipe that nobody writes',
-      form: '(let ((p (sb-ext:run-program "/bin/sleep" (list "100") :input :stream :output :stream :wait nil))) (unwind-protect (read-line (sb-ext:process-output p)) (sb-ext:process-kill p 9)))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'an error in a thread',
-      form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
-      succeeds: true,
-      says: /^:ENDED/,
     },
     {
       name: 'enable-debugger, then an error in a thread',
@@ -142,16 +86,10 @@ export const OUTPUT: Group = {
       probe: ['(progn (setf *break-on-signals* nil) :off)', /^:OFF/],
     },
     {
-      name: 'a throw to nowhere',
-      form: '(throw :nowhere 1)',
-      says: /^Error: attempt to THROW to a tag that does not exist: :NOWHERE/,
-    },
-    {
       name: 'abort',
       form: '(abort)',
       says: /^Error: The call was ended by its ABORT restart before it had a value\./,
     },
-    { name: 'the toplevel restart', form: "(invoke-restart 'sb-impl::toplevel)", says: /^Error: / },
     {
       name: '(sb-thread::%unwind-current-thread)',
       form: "(throw 'sb-impl::%end-of-the-world t)",

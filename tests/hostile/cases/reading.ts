@@ -5,28 +5,8 @@ import type { Group } from '../case.ts';
 export const READING: Group = {
   title: 'Texts that cannot be read',
   cases: [
-    { name: 'unreadable: an open (', form: '(list 1', says: /^Error: form 1 cannot be read: / },
-    { name: 'unreadable: an extra )', form: '1) 2', says: /^Error: form 2 cannot be read: / },
-    {
-      name: 'unreadable: a package that is not there',
-      form: 'no-such-package:thing',
-      says: /^Error: form 1 cannot be read: /,
-    },
-    {
-      name: 'unreadable: #.(error)',
-      form: '#.(error "while reading")',
-      says: /^Error: form 1 cannot be read: /,
-    },
     { name: 'circular source', form: '(list . #1=(1 2 . #1#))', says: /^Error: / },
-    { name: '#1=#1#', form: '#1=#1#', says: /^Error: / },
     { name: '#999999999(1)', form: '#999999999(1)', says: /^Error: / },
-    {
-      name: 'a symbol of a million characters',
-      form: `'${'a'.repeat(1_000_000)}`,
-      succeeds: true,
-      says: /^\|?A+/,
-      seconds: 5,
-    },
     {
       name: 'an integer of a million digits',
       form: `(integer-length ${'9'.repeat(100_000)})`,

@@ -28,12 +28,6 @@ export const SESSION: Group = {
       probe: ['(+ 1 2)', MENDED],
     },
     {
-      name: 'readtable-case :preserve',
-      form: '(progn (setf (readtable-case *readtable*) :preserve) :done)',
-      ...DONE,
-      probe: ['(CL:PROGN (CL:SETF (CL:READTABLE-CASE CL:*READTABLE*) :UPCASE) (CL:+ 1 2))', /^3$/],
-    },
-    {
       name: 'the standard readtable changed for all',
       form: '(progn (setf sb-impl::*standard-readtable* nil) :done)',
       says: /^(?::DONE|Error: )/,
@@ -49,12 +43,6 @@ export const SESSION: Group = {
     },
     { name: '*read-suppress* t', form: '(progn (setf *read-suppress* t) :done)', ...DONE },
     {
-      name: '*print-base* 2, *print-radix* t',
-      form: '(progn (setf *print-base* 2 *print-radix* t) :done)',
-      ...DONE,
-      probe: ['(progn (setf *print-base* 10 *print-radix* nil) 3)', /^3$/],
-    },
-    {
       name: '*print-readably* t',
       form: '(progn (setf *print-readably* t) (list (make-hash-table) *standard-output*))',
       says: /^Error: /,
@@ -67,35 +55,10 @@ export const SESSION: Group = {
       spoils: true,
       probe: ['(progn (setf *print-pprint-dispatch* (copy-pprint-dispatch nil)) nil)', /^NIL$/],
     },
-    { name: '*package* no package', form: '(setf *package* nil)', says: /^Error: / },
-    {
-      name: '*package* deleted',
-      form: '(progn (defpackage "GONE" (:use :cl)) (in-package "GONE") (delete-package "GONE") :done)',
-      ...DONE,
-    },
-    { name: '*macroexpand-hook* nil', form: '(progn (setf *macroexpand-hook* nil) :done)', ...DONE },
-    { name: '*features* nil', form: '(progn (setf *features* nil) :done)', ...DONE },
     { says: /^Error: Value of 5 in/, name: '*modules* no list', form: '(progn (setf *modules* 5) :done)' },
-    {
-      name: '*evaluator-mode* :interpret',
-      form: '(progn (setf sb-ext:*evaluator-mode* :interpret) :done)',
-      ...DONE,
-      probe: ['(progn (setf sb-ext:*evaluator-mode* :compile) 3)', /^3$/],
-    },
     {
       name: 'global printer variables set in a thread',
       form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *print-base* 2 *print-readably* t *print-length* 1 *read-base* 16 *print-circle* t *print-pretty* nil)))) :done)',
-      ...DONE,
-    },
-    {
-      name: 'global *package* and *readtable* set in a thread',
-      form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *package* (make-package (gensym) :use nil)) (set-syntax-from-char #\\( #\\a)))) :done)',
-      ...DONE,
-      probe: ['(+ 1 2)', MENDED],
-    },
-    {
-      name: 'global *standard-output* set in a thread',
-      form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *standard-output* nil)) ) :default nil) :done)',
       ...DONE,
     },
     {
@@ -140,13 +103,6 @@ export const SESSION: Group = {
       spoils: true,
       succeeds: true,
       probe: ['1', /^1/],
-    },
-    {
-      name: 'KEYWORD deleted',
-      form: '(ignore-errors (delete-package :keyword))',
-      says: /^(?:Error: |NIL|T)/,
-      spoils: true,
-      succeeds: true,
     },
   ],
 };

@@ -25,30 +25,7 @@ export const SIGNALS: Group = {
       ...KILLED,
     },
     { name: 'SIGKILL', form: fatal('sb-unix:sigkill'), says: lost('it was ended by SIGKILL'), ...KILLED },
-    {
-      name: 'SIGSEGV',
-      form: signalled('sb-unix:sigsegv'),
-      says: /^(?::STILL|Error: The Lisp image was lost)/,
-      succeeds: 'maybe',
-      image: 'either',
-    },
-    {
-      name: 'SIGFPE',
-      long: true,
-      form: signalled('sb-unix:sigfpe'),
-      says: /^(?::STILL|Error: The Lisp image was lost)/,
-      succeeds: 'maybe',
-      image: 'either',
-    },
-    {
-      name: 'SIGABRT',
-      form: fatal('6'),
-      says: lost("its runtime gave up: (?:SIGABRT received|Can't handle sig6 in non-lisp thread)"),
-      ...KILLED,
-    },
     { name: 'SIGINT', form: signalled('sb-unix:sigint'), succeeds: true, says: /^:STILL/ },
-    { name: 'SIGPIPE', form: signalled('sb-unix:sigpipe'), succeeds: true, says: /^:STILL/ },
-    { name: 'SIGUSR1', form: fatal('sb-unix:sigusr1'), seconds: 5, says: /^Error: /, ...KILLED },
     {
       // It stops a thread as for a garbage collection, and the system chooses which: without its reader the image is lost.
       // Newer SBCLs give up at once when it is a thread that only starts or ends.
@@ -63,37 +40,11 @@ export const SIGNALS: Group = {
     },
     { name: 'SIGSTOP', form: signalled('19'), says: /^(?:Error: |:STILL)/, succeeds: 'maybe', freezes: true },
     {
-      name: 'SIGTERM to its whole process group',
-      form: '(progn (sb-unix:unix-killpg 0 sb-unix:sigterm) (sleep 1000))',
-      seconds: 5,
-      says: lost('it exited with code 0'),
-      ...KILLED,
-    },
-    {
       name: 'all signals blocked',
       long: true,
       form: '(sb-sys:with-pinned-objects () (let ((set (sb-alien:make-alien (sb-alien:unsigned 8) 128))) (dotimes (i 128) (setf (sb-alien:deref set i) 255)) (sb-alien:alien-funcall (sb-alien:extern-alien "pthread_sigmask" (function sb-alien:int sb-alien:int (* t) (* t))) 0 set (sb-sys:int-sap 0)) (loop)))',
       says: /^Error: /,
       image: 'replaced',
-      freezes: true,
-    },
-    {
-      name: 'a handler of SIGUSR1 that loops',
-      form: '(progn (sb-sys:enable-interrupt sb-unix:sigusr1 (lambda (&rest x) (declare (ignore x)) (loop))) (sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigusr1) (sleep 0.2) :still)',
-      says: /^(?::STILL|Error: )/,
-      // The signal can reach the thread of the next call as well.
-      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
-      spoils: true,
-      succeeds: 'maybe',
-      freezes: true,
-    },
-    {
-      name: 'the handler that stops threads taken away',
-      late: true,
-      long: true,
-      form: '(progn (sb-sys:enable-interrupt sb-unix:sigusr2 :ignore) (sb-sys:enable-interrupt sb-unix:sigurg :ignore) (loop (sb-ext:gc)))',
-      says: /^Error: /,
-      spoils: true,
       freezes: true,
     },
   ],

@@ -13,11 +13,6 @@ export const THREADS: Group = {
       says: /^Error: (?:Interrupted|Deadlock cycle detected|DEADLOCK)/i,
     },
     {
-      name: 'a semaphore that nobody signals',
-      form: '(sb-thread:wait-on-semaphore (sb-thread:make-semaphore))',
-      says: INTERRUPTED,
-    },
-    {
       name: 'the world lock of the compiler held',
       form: '(sb-c::with-world-lock () (loop))',
       says: INTERRUPTED,
@@ -55,11 +50,6 @@ export const THREADS: Group = {
       says: INTERRUPTED,
     },
     {
-      name: 'its own thread interrupted without end',
-      form: '(loop (sb-thread:interrupt-thread sb-thread:*current-thread* (lambda () 1)))',
-      says: INTERRUPTED,
-    },
-    {
       name: "the backend's lock for sending held",
       form: '(progn (sb-thread:grab-mutex (live-lisp.base::channel-lock live-lisp.base::*channel*)) (loop))',
       says: /^Error: /,
@@ -75,30 +65,9 @@ export const THREADS: Group = {
       image: 'replaced',
     },
     {
-      name: 'the table of jobs locked',
-      long: true,
-      form: '(sb-ext:with-locked-hash-table (live-lisp.jobs::**jobs**) (loop))',
-      says: /^Error: /,
-      image: 'replaced',
-      freezes: true,
-    },
-    {
       name: 'the lock of the output held',
       form: '(progn (sb-thread:grab-mutex (live-lisp.base::capture-lock (live-lisp.base::stream-capture *standard-output*))) (loop))',
       says: INTERRUPTED,
-    },
-    {
-      name: 'the finalizer thread stopped',
-      form: '(progn (sb-impl::finalizer-thread-stop) :stopped)',
-      succeeds: true,
-      says: /^:STOPPED/,
-    },
-    {
-      name: 'a timer each millisecond',
-      form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (list 1))) 0.001 :repeat-interval 0.001) (sleep 0.2) :set)',
-      succeeds: true,
-      says: /^:SET/,
-      spoils: true,
     },
   ],
 };

@@ -1,4 +1,5 @@
 // Lists what damages an image that lives: functions and variables that reading, evaluating and printing need, taken away.
+// Besides, what ends an image when it is evaluated, as it must not be again when the image is built again.
 
 /** One damage, done by evaluating FORM. */
 export interface Damage {
@@ -42,6 +43,8 @@ const mistyped = VARIABLES.flatMap((name) =>
 );
 
 const settings: Damage[] = [
+  { name: '(exit)', form: '(exit)', short: true },
+  { name: 'a loop', form: '(loop)', short: true },
   {
     name: 'a pretty printer for all that loops',
     form: "(progn (set-pprint-dispatch 't (lambda (s o) (declare (ignore s o)) (loop)) 10) nil)",

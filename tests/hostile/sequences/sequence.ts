@@ -1,9 +1,12 @@
 // Decides what must be true of a sequence: damage, ordinary work, a loss, ordinary work again.
 
 import { stopwatch } from '../../load.ts';
-import type { Arena } from '../arena.ts';
+import type { Arena, ArenaOptions } from '../arena.ts';
 import { LIMIT_S } from '../case.ts';
 import type { Damage } from './damages.ts';
+
+/** With what a server is started whose images are lost after each sequence. */
+export const RECOVERING: ArenaOptions = { args: ['--allow', 'restart_image'], replay: 'on' };
 
 /** Seconds within which an image works again, besides the limit of the call that found the damage. */
 const WORKING_S = 5;

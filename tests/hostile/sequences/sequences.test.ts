@@ -2,9 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Arena } from '../arena.ts';
-import { RECOVERING } from '../replayed.ts';
 import { DAMAGES } from './damages.ts';
-import { pass } from './sequence.ts';
+import { pass, RECOVERING } from './sequence.ts';
 
 let arena: Arena;
 beforeAll(async () => {
