@@ -390,7 +390,8 @@ one compilation unit."
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*loads-in-spite* together)
         (*progress-functions* (cons #'remarks-so-far *progress-functions*))
-        (*restarts-taken* (make-hash-table :test 'equal)) (*went-on-by* '()))
+        (*restarts-taken* (make-hash-table :test 'equal)) (*restarts-needing-values* '())
+        (*went-on-by* '()))
     (call-in-session
      package
      (lambda ()

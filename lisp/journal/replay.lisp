@@ -93,7 +93,7 @@ or a text with the reason of a failure."
          (package (find-package package-name))
          (text (gethash "text" entry))
          (*chosen-restarts* (names-among (gethash "restarts" entry)))
-         (*restarts-taken* (make-hash-table :test 'equal))
+         (*restarts-taken* (make-hash-table :test 'equal)) (*restarts-needing-values* '())
          (*went-on-by* '()))
     (flet ((evaluate ()
              (let ((form (without-parts (form-read text) (gethash "without" entry))))

@@ -134,6 +134,9 @@ export interface Holding {
   taken?: { restart: string; text: string }[];
   /** Number of all such restarts, when `taken` does not list all. */
   takenTotal?: number;
+  /** Names of the restarts that the request had chosen in advance and that an error offered, but that were
+   *  not invoked, because they need arguments. */
+  needingValues?: string[];
   /** Names of all restarts by which the operation continued after an error, including restarts that were
    *  invoked for held errors. */
   wentOnBy?: string[];

@@ -107,10 +107,15 @@ function restartsText({ restarts = [], moreRestarts }: Condition, { takes = [] }
   return lines.length > 0 && `Restarts:\n${lines.join('\n')}`;
 }
 
-/** Returns lines about the restarts that were invoked, and about an error that could not be held. */
-export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
+/** Returns lines about the restarts that were invoked, about chosen ones that need arguments, and about an error that
+ * could not be held. */
+export function holdingSection({ taken = [], takenTotal = 0, needingValues = [], notHeld }: Holding): string {
   const lines = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
   if (takenTotal > taken.length) lines.push(`... ${takenTotal - taken.length} more restarts were taken`);
+  for (const name of needingValues)
+    lines.push(
+      `Note: the restart ${name} needs values, so it was not taken. With on_error: hold, debug can take it with values.`,
+    );
   return [
     ...lines,
     ...(notHeld === undefined ? [] : [`Note: the error was not held, because ${notHeld}.`]),
