@@ -115,8 +115,8 @@ changed since SAVE."
   (note-threads))
 
 (defun prepare ()
-  "Do the preparations that an image of the server needs before the greeting. A saved core already
-contains their results."
+  "Prepare an image that the server started for its greeting. A saved core
+already contains their results."
   (begin-listening)
   (free-children))
 

@@ -274,8 +274,8 @@ function loadedTexts(image: Image): ReadLoaded {
 }
 
 /** Returns a function that takes the text of an answer of IMAGE. If the text shows that SANDBOX refused an operation,
- * the function resolves with an explanation for the model, else with undefined. An image of somebody else is in no
- * sandbox. */
+ * the function resolves with an explanation for the model, else with undefined. An image that somebody else runs is in
+ * no sandbox. */
 function refusals(
   root: string,
   image: Image,
@@ -336,7 +336,7 @@ function workspaceOf(
   sandbox: Sandbox | undefined,
   shared: { editors: Editors } & Partial<Pick<OneOfSeveral, 'changes'>>,
 ): Workspace {
-  // Code in an image of somebody else does not run in a sandbox.
+  // Code in an image that somebody else runs does not run in a sandbox.
   const hides = (real: string) => !image.isAttached && sandbox?.hides(real) === true;
   const home = realPath(homeFolder() ?? '/');
   const sources = async () => {

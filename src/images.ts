@@ -49,9 +49,9 @@ export function chosenImage(
   const { times } = connections;
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   return new ChosenImage({
-    // A command usually starts the server's own image. But it can also connect to an image of somebody else. The server
-    // learns this only after it has started the command. It then uses `attached` and `findByAddress`, so both get the
-    // functions of `dial`.
+    // A command usually starts the server's own image. But it can also connect to an image that somebody else runs. The
+    // server learns this only after it has started the command. It then uses `attached` and `findByAddress`, so both
+    // get the functions of `dial`.
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
     root: config.root,
@@ -122,9 +122,9 @@ function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
   return { journal: new JournalFiles(folder, root) };
 }
 
-/** Returns the functions that find an image of somebody else and connect to it. COMMAND is the command line by which a
- * connection is made, CWD the working directory of COMMAND. `find` runs COMMAND and stores the connection, which
- * `connect` returns. So `find` must be called before `connect`. */
+/** Returns the functions that find an image that somebody else runs and connect to it. COMMAND is the command line by
+ * which a connection is made, CWD the working directory of COMMAND. `find` runs COMMAND and stores the connection,
+ * which `connect` returns. So `find` must be called before `connect`. */
 export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
   let opened: CommandWire | undefined;
   const find = async (): Promise<Served> => {
@@ -144,7 +144,7 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
 }
 
 /** Returns a function that finds the image that serves Swank at ADDRESS. FOLDER is the folder of the sockets on which
- * images accept servers. */
+ * images accept connections from servers. */
 export function findThroughSwank(
   address: SwankAddress,
   folder: string | undefined,

@@ -268,6 +268,5 @@ replaced."
                           (end boolean :optional
                            "True to end the call that the error has stopped.")))
     ()
-  "Make the thread continue that is stopped at a held error. GO-ON-IN-THREAD does that, so this body
-never runs."
+  "Let the thread of a held error continue. GO-ON-IN-THREAD does that, so this body never runs."
   '())

@@ -49,8 +49,8 @@ FORGET afterwards. Return a JSON object with the differences between the image a
     ;; CALL-DISPLACING-METHODS is around CALL-NOTING, because CALL-DISPLACING-METHODS ends with a
     ;; report of the missing methods, for which the load must have been recorded.
     (call-displacing-methods (lambda () (call-noting load :path path)))
-    ;; FORGET-OLD comes after CALL-NOTING, because it removes the definitions that the load just
-    ;; recorded did not make.
+    ;; FORGET-OLD comes after CALL-NOTING, which records what the load has defined. FORGET-OLD
+    ;; removes the other definitions of the file.
     (multiple-value-bind (members tried) (and forget (forget-old path forget))
       (make-json-object (append members (agreement :forgetting (and forget path)
                                                   :tried tried))))))

@@ -109,8 +109,8 @@ megabytes."
   (limit-address-space (number-in (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") ""))))
 
 (defun lift-limits ()
-  "Restore the limit that this process had before LIMIT-ADDRESS-SPACE. Running calls of
-CALL-UNLIMITED then leave the limit as it is."
+  "Restore the limit that this process had before LIMIT-ADDRESS-SPACE. A call of CALL-UNLIMITED that
+is in progress then leaves the limit as it is."
   (sb-thread:with-mutex (**limits-lock**)
     (let ((limits (shiftf **limits** nil)))
       (when limits (set-limits (limits-before limits))))))

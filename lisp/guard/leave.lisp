@@ -18,8 +18,9 @@ with OPTIONS."
 
 (define-hook sb-ext:exit output-sent-before-exit)
 
-;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
-;;; reaches just after it has begun runs no exit hooks.
+;;; SBCL's exit hooks do not notice every exit, so the functions that exit are hooked here. User
+;;; code can remove exit hooks, and a thread does not run them if a signal reaches it just after its
+;;; start.
 (defun exit-noted (function &rest arguments)
   "Hook: an exit calls FUNCTION to end the other threads. Set **EXITING**, and wait if another
 thread is making a spare thread. Then call FUNCTION with ARGUMENTS."

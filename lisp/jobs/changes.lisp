@@ -58,8 +58,8 @@ load within another load."
                                        (native-name file)))))))))
 
 (defun call-unrecorded (function)
-  "Call FUNCTION, which installs hooks of the backend. Do not record the functions that it sets as
-changes."
+  "Call FUNCTION, which installs hooks of the backend. Record no changes for the functions that it
+replaces."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()

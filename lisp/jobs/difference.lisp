@@ -67,8 +67,9 @@ Computing the hash of another key could take forever."
       t)))
 
 (defun call-with-entries (function one other)
-  "Call FUNCTION for each key in the hash tables ONE and OTHER, with the position (:KEY key) and the
-two values. For a table that lacks the key, pass the symbol %NOTHING."
+  "Call FUNCTION for each key in the hash tables ONE and OTHER, with three arguments: the position,
+a cons (:KEY . key), and the values of the key in ONE and in OTHER. The value is the symbol %NOTHING
+if the table lacks the key."
   (loop for key being the hash-keys of one using (hash-value value)
         when (finite-p key)
           do (funcall function (cons :key key) value (gethash key other '%nothing)))

@@ -83,7 +83,8 @@ number of the held error in whose thread the operation runs. Other options are s
 (define-parameter job integer "The id of the request whose job is meant.")
 (define-parameter name string "A name, such as car or pkg:name.")
 (define-parameter package string :optional
-  "The package in which names are read. Look-ups take CL-USER by default, code the session's.")
+  "The package in which names are read. By default, look-ups use CL-USER, and operations that read
+  code use the current package of the session.")
 (define-parameter pattern string "A part of the names to find.")
 (define-parameter type string :optional "Only symbols with such a definition, such as MACRO.")
 (define-parameter inherited boolean :optional "True for symbols that the package inherits, too.")
@@ -187,8 +188,8 @@ operation is inline, else in a job. If that is impossible, answer with a fault."
 (define-operation ("number-in-series" :server-only t :inline t :gives boolean)
     ((count integer "The number of images of the server.")
      (index integer "The index of this image among them, from 0."))
-  "Number the objects and errors in answers of this session so that no other image of the server
-uses the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on."
+  "Number the objects and errors in answers of this session so that no other image that the server
+started uses the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on."
   (setf (session-series *session*) (cons count index))
   nil)
 

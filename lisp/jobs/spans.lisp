@@ -270,9 +270,10 @@ contents of FILE are not valid UTF-8."
 
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file))
                            (date (file-write-date file)))
-  "Call FUNCTION with a stream of FILE, a pathname, and a function TAKE. FUNCTION must read all
-forms, and call TAKE with each form, its number, its octet offset and its package. TAKE stores the
-places of the lists for the file PATH in its version of DATE. FILE may be a copy of that version."
+  "FILE is a pathname. Call FUNCTION with two arguments: a stream that reads FILE, and a function
+TAKE. FUNCTION must read all forms, and call TAKE with each form, its number, its octet offset and
+its package. TAKE stores the places of the lists under PATH and DATE, the write date of the file
+PATH. FILE may be a copy of PATH as it was at DATE."
   (let* ((spans (make-file-spans date))
          (new (null (spans-known path date)))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))

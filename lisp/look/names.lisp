@@ -82,8 +82,8 @@ none. Nothing is interned."
 
 (defun strip-wrapping (text)
   "Return two values: the spelling of the symbol in TEXT, without a leading #' or ', and true if
-TEXT is a SETF function name. For \"(SETF NAME)\" the spelling is \"NAME\". For \"P::(SETF NAME)\",
-the spelling in answers, it is \"P::NAME\"."
+TEXT is a SETF function name. For \"(SETF NAME)\" the first value is \"NAME\". For
+\"P::(SETF NAME)\", as answers write such a name, it is \"P::NAME\"."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((starts-p text "#'") (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))

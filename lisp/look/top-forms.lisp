@@ -168,7 +168,7 @@ recorded yet."
   (if *job* (job-throws *job*) 0))
 
 (defun most-of-time-p (start)
-  "Return true if most of the time since *BEGAN* has passed since START, an internal real time."
+  "Return true if more than half of the time since *BEGAN* came after START, an internal real time."
   (let ((now (get-internal-real-time)))
     (> (* 2 (- now start)) (- now *began*))))
 

@@ -78,8 +78,8 @@ skips its body, since the index has the uses in its compiled code."
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun symbols-in (form)
-  "Return a list of the symbols of the program in FORM, and T. Return NIL and NIL if FORM has more
-than 5000 conses."
+  "Return two values: a list of the symbols in FORM that belong to the user's program, and T. If
+FORM has more than 5000 conses, return NIL and NIL."
   (let ((found (make-hash-table :test 'eq)) (left 5000))
     (labels ((visit (part)
                (loop while (consp part)

@@ -191,10 +191,10 @@ kinds of the uses, such as :CALLS. POSSIBLE is true if the users only contain NA
   "The maximum number of top-level forms that an answer lists.")
 
 (defun outside-members (places mentions)
-  "Return a plist for a JSON object with the members \"outside\" and \"outsideCount\" about
-top-level forms. PLACES lists groups of forms that use a name. MENTIONS lists groups of forms that
-only contain the name as data. The server finds these forms in their files, and decides which of
-them count."
+  "Return a plist of answer members about top-level forms: \"outside\", the first *MOST-PLACES*
+groups of them, and \"outsideCount\", the number of all groups if there are more. PLACES lists the
+groups whose forms use a name, and MENTIONS those whose forms only contain the name as data. The
+server finds these forms in their files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)

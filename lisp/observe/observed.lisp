@@ -26,7 +26,7 @@
   "An observed function."
   (name string) (calls integer)
   (every integer :optional
-   "Only one of this many calls was recorded, because there were too many.")
+   "N, when only every Nth call was recorded, because there were too many calls.")
   (unseen (member "inline" "compiler-macro" "block" "itself") :optional
    "Why some calls of the function are not seen.")
   (apart place :optional

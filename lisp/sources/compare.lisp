@@ -150,7 +150,8 @@ instances with the old layout."
                           "instances" count)))
 
 (define-shape disagreement ()
-  "Differences between the image and files that both loads and comparisons report. Each list has a
+  "Differences between the image and files, of the kinds that loads report as well as comparisons.
+Each list has a
   limited length. Its total, such as `oldTotal` for `old`, counts all items."
   (old (list old-item) :optional) (old-total integer :optional)
   (unset (list unset-variable) :optional) (unset-total integer :optional)

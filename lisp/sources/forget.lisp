@@ -1,4 +1,4 @@
-;;;; Removes definitions from the image that their file no longer makes.
+;;;; Removes definitions that are no longer in their file from the image.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -60,8 +60,9 @@ in their files. The values are the plists from REASONS at that time.")
   (nth-value 1 (gethash definition **listed**)))
 
 (define-operation ("nothing-listed" :inline t :gives null) ()
-  "Forget which definitions answers have listed. The server calls this after it has built a lost
-image again: loads in the new image have listed definitions, but no user has seen these lists."
+  "Forget which definitions were listed in answers, so that later answers list them again. The
+server calls this after it has built a lost image again. The answers of its loads have listed
+definitions, but no user has seen these answers."
   (clrhash **listed**)
   nil)
 

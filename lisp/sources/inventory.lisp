@@ -108,7 +108,8 @@ file on the disk, made."
 
 (define-operation ("inventory" :gives inventory)
     ((folders (list string) :optional
-      "Native truenames of folders, with a slash at the end, whose loaded files count.")
+      "Native truenames of folders, with a slash at the end. The operation looks only at definitions
+      of loaded files in these folders.")
      (files (list string) :optional "Instead of FOLDERS: files, of which the loaded ones count.")
      (packages (list string) :optional
       "With FILES: names of packages. Names without a package are ignored."))

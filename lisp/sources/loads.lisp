@@ -55,9 +55,9 @@ RECORDING, a RECORDING structure. SERIAL is the number of the load or evaluation
 ;;; Finding the files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "Return true if DEFINITION of the file FILE proves that FILE was just loaded: its code is not from
-the last recorded load of FILE. Return NIL for a generic function or an accessor, since these prove
-nothing."
+  "Return true if the code of DEFINITION, of the file FILE, does not come from the last load of FILE
+that was recorded. This proves that FILE was loaded again just now. Return NIL for a generic
+function or an accessor, since these prove nothing."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -337,8 +337,8 @@ made by an older load. Save its form in DEFINITION-BASELINE if later loads must 
    file))
 
 (defun note-part (file definitions recording noted)
-  "Record a load of some forms of the file FILE: those for which *FORM-NUMBERS* has NIL. They made
-DEFINITIONS. RECORDING and NOTED are the RECORDING and NOTED structures of the load. Return a list
+  "Record a load of some forms of the file FILE: those whose element of *FORM-NUMBERS* is NIL. These
+forms made DEFINITIONS. RECORDING and NOTED are the RECORDING and NOTED structures of the load. Return a list
 of the names of changed definitions that are compiled into code that uses them."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))

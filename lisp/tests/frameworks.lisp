@@ -38,7 +38,7 @@ PROTOCOL is not empty, put the names of the functions in PROBES in front of it."
   (contrib-symbol (package-name package) name))
 
 (defun home-call (package name &rest arguments)
-  "Call the function with the string NAME as name in PACKAGE with ARGUMENTS, and return its values."
+  "Apply the function whose name in PACKAGE is the string NAME to ARGUMENTS, and return its values."
   (apply (home-symbol package name) arguments))
 
 (defun home-value (package name)

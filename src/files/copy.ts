@@ -88,8 +88,8 @@ class Copy {
     return join(this.target, relative(this.root, path));
   }
 
-  /** Returns a path for the copy of PATH that begins at the open directory. Creates this directory if it does not
-   * exist. */
+  /** Returns a path to which the copy of PATH can be written. The path begins at a descriptor of the folder of the
+   * copy, which is created if it does not exist. */
   async place(path: string): Promise<string> {
     const parent = dirname(path);
     if (this.#last?.path !== parent) {

@@ -2,7 +2,7 @@
 
 import type { OpenQuestion, Verdict } from './approval.ts';
 
-/** The names by which answers refer to the place where a human answered a question, if it has no name of its own. */
+/** Names of programs in which a human can answer a question, for programs that have not sent a name. */
 export const BROWSER = 'a browser';
 export const TERMINAL = 'the terminal';
 export const UNNAMED_EDITOR = 'an editor';

@@ -70,7 +70,8 @@ export class ToolRegistry {
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
-  /** Returns the names of the counted tools in order of registration, and then those of the image's tools. */
+  /** Returns the names of the tools in order of registration, without those that the option `uncounted` of register
+   * marked, and then those of the image's tools. */
   listRegisteredTools(): string[] {
     return this.#counted().map(({ name }) => name);
   }

@@ -300,8 +300,9 @@ export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns a function that sends forms to the client of SERVER until SIGNAL aborts. With RELATED_REQUEST_ID, the forms
- * are marked as part of this request. If the client returns an error, the form counts as cancelled. */
+/** Returns a function that sends elicitation forms to the client of SERVER until SIGNAL aborts. With
+ * RELATED_REQUEST_ID, the forms are marked as part of this request. If the client returns an error, the form counts as
+ * cancelled. */
 export function sender(server: Server, signal: AbortSignal, relatedRequestId?: RequestId): Send {
   return async (form, timeout, taken) => {
     const options = {

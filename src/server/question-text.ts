@@ -106,8 +106,8 @@ export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?
   return questionLine`Approve ${tool.name}${inImage} (${ownWords(tool.safetyLevel)}${author}${also})?${what}`;
 }
 
-/** Returns NAME as live-lisp's own words if it is one of the names that live-lisp itself gives to places, else
- * unchanged. */
+/** Returns NAME as trusted text if live-lisp itself has given it to a browser, a terminal or an editor. Returns another
+ * NAME, which a program chose, unchanged. */
 function ownNameOr(name: string): QuestionLine | string {
   const own = [ownWords(BROWSER), ownWords(TERMINAL), ownWords(UNNAMED_EDITOR)];
   return own.find(({ text }) => text === name) ?? name;

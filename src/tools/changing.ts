@@ -15,8 +15,8 @@ import { endingText } from './endings.ts';
 /** Milliseconds between two attempts to get the turn. */
 const ATTEMPT_MS = 20;
 
-/** Decides when a change of files, with its load, may run. The image of somebody else can have several servers. It
- * gives the turn to one of them at a time, until that server gives the turn back or its connection ends. */
+/** Decides when a change of files, with its load, may run. The image that somebody else runs can have several servers.
+ * It gives the turn to one of them at a time, until that server gives the turn back or its connection ends. */
 export class ChangeTurns {
   readonly #image: Image;
   readonly #times: Times;

@@ -22,7 +22,8 @@ export interface AttachedOptions {
   find: () => Promise<Served>;
   /** Opens a connection to the image; absent for a connection to its socket. */
   connect?: (served: Served) => BackendConnection;
-  /** The form that a user enters in the REPL of an image to make it accept servers; for error messages. */
+  /** The form that a user enters in the REPL of an image to make it accept connections from servers; for error
+   * messages. */
   attachLine: string;
   /** Maximum number of milliseconds that a call may take. */
   limitMs: number;

@@ -18,9 +18,10 @@ import { type Lisp, type Secret, SwankTexts, swankName } from './swank-texts.ts'
 
 interface ThroughSwankOptions {
   address: SwankAddress;
-  /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
+  /** The folder with the sockets of images that servers can attach to; undefined when this user has no home
+   * folder. */
   folder: string | undefined;
-  /** The form that makes an image accept servers, for error messages. */
+  /** The form that makes an image accept connections from servers, for error messages. */
   attachLine: string;
   /** The same form, with package prefixes, so that it can be read in any package. */
   qualifiedAttachLine: string;
@@ -59,8 +60,8 @@ export class ThroughSwank {
     this.#texts = new SwankTexts(options.address, options.folder, options.attachLine, this.#times);
   }
 
-  /** Resolves with the image that Swank serves, when it accepts servers. Throws a SetupError when it cannot accept
-   * servers. */
+  /** Resolves with the image that Swank serves, when servers can attach to it. Throws a SetupError when they
+   * cannot. */
   async find(): Promise<Served> {
     const before = this.#found && isRunning(this.#found.pid) ? this.#found : undefined;
     const served = (before && (await this.#servedBy(before.pid))) ?? (await this.#attach(before));
@@ -68,7 +69,7 @@ export class ThroughSwank {
     return this.#found;
   }
 
-  /** Returns the image of the process PID; undefined when this image does not accept servers. */
+  /** Returns the image of the process PID; undefined when this image does not accept connections from servers. */
   async #servedBy(pid: number): Promise<Served | undefined> {
     const { images } = servedImages(this.#options.folder);
     const [image] = await listeningImages(images.filter((each) => each.pid === pid));
@@ -156,9 +157,9 @@ export class ThroughSwank {
     return lisp;
   }
 
-  /** Reads OUTPUT again and again, until it says that the image accepts servers. OUTPUT is the file of the thread that
-   * loads the backend into LISP. Resolves with the image. Throws a SetupError when the load fails, when the process
-   * ends, or when DEADLINE has passed. */
+  /** Reads OUTPUT again and again, until it says that the image accepts connections from servers. OUTPUT is the file of
+   * the thread that loads the backend into LISP. Resolves with the image. Throws a SetupError when the load fails, when
+   * the process ends, or when DEADLINE has passed. */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
       const ended = !isRunning(lisp.pid);

@@ -44,7 +44,7 @@ export class ChosenImage implements Image, RestartableImage {
    * else. */
   #own: SbclImage | undefined;
   /** The image that gets the calls. The choice is final when a flag makes it, and after a call in the own image. A call
-   * in an image of somebody else settles the choice too (see #isSettled). */
+   * in an image that somebody else runs settles the choice too (see #isSettled). */
   #choice: { image: 'own' | 'attached'; isFinal: boolean };
   #starting: Promise<void> | undefined;
   #closed = false;
@@ -107,8 +107,8 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#choice.isFinal || used !== undefined || jobs.list().length > 0;
   }
 
-  /** Chooses the image of somebody else that accepts servers for the workspace or, if there is none, the server's own
-   * image. Throws a SetupError when several images accept servers. */
+  /** Chooses the image of the workspace that somebody else runs and servers can attach to or, if there is
+   * none, the server's own image. Throws a SetupError when several images accept connections from servers. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#finder.fitting();
     // Another call can have made the choice meanwhile.
@@ -125,8 +125,8 @@ export class ChosenImage implements Image, RestartableImage {
     this.#options.attached.tools?.clear();
   }
 
-  /** If ERROR, of the own image, says that the command of --image leads to an image of somebody else, moves all calls to
-   * that image. Otherwise throws ERROR again. */
+  /** If ERROR, of the own image, says that the command of --image leads to an image that somebody else runs, moves all
+   * calls to that image. Otherwise throws ERROR again. */
   #attachIfDialled(error: unknown): void {
     // If another call, or the start, has moved the calls meanwhile, it has closed the own image too.
     if (this.isAttached) return;

@@ -29,7 +29,7 @@ const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 
 const LET_GO =
   '(live-lisp:stop) took live-lisp out of it; it goes on by itself, unseen, until its program or this server ends';
 
-/** A command that starts an image elsewhere. */
+/** A command that starts a remote image. */
 interface Elsewhere {
   /** Returns the plan that makes the command's stdin and stdout the wire, with the callbacks `then`. */
   plan: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan;
@@ -55,13 +55,13 @@ export class Child implements Peer {
   readonly #encodesSignals: boolean;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
-  /** Undefined for an image elsewhere, because it cannot share memory with the server. */
+  /** Undefined for a remote image, because it cannot share memory with the server. */
   readonly #startedRequests: StartedRequests | undefined;
   /** Makes the stdin and stdout of the command a connection to the Lisp side. Undefined when the image is not started
    * by a command. */
   readonly #bootstrap: Bootstrap | undefined;
   #memoryReadable = false;
-  /** The process id of SBCL; undefined for an image elsewhere. In the sandbox, it is the id of the sandbox's process
+  /** The process id of SBCL; undefined for a remote image. In the sandbox, it is the id of the sandbox's process
    * until the greeting, and then that of SBCL. */
   #lispPid: number | undefined;
   /** True while #lispPid is the id of the sandbox's process. */
@@ -85,7 +85,7 @@ export class Child implements Peer {
   /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** For an image elsewhere: the reason why its command leads to no image, as the rest of a sentence whose subject is
+  /** For a remote image: the reason why its command leads to no image, as the rest of a sentence whose subject is
    * the command; and advice. Both are undefined when unknown. */
   problem: string | undefined;
   remedy: string | undefined;
@@ -165,7 +165,7 @@ export class Child implements Peer {
     return this.#bootstrap === undefined ? ['stdout', 'stderr'] : ['stderr'];
   }
 
-  /** The last lines of stderr for an image elsewhere; [] for other images. */
+  /** The last lines of stderr for a remote image; [] for other images. */
   get lastLines(): readonly string[] {
     return this.#bootstrap?.lastLines ?? [];
   }

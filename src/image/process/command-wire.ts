@@ -18,7 +18,7 @@ export interface CommandWire {
 }
 
 /** Starts the command of IMAGE in the folder CWD, and resolves with the connection. Throws a SetupError when no image
- * that accepts servers answers. */
+ * that servers can attach to answers. */
 export function openCommandWire(image: ImageCommand, cwd: string, times: Times): Promise<CommandWire> {
   const { program, args, env } = commandOf(image);
   const process = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });

@@ -30,7 +30,8 @@ const MAX_CORES = 3;
  * of the machine can leave an empty file. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
-/** Matches the files of compiled backends for images that no server started, and for images that a command started. */
+/** Matches the files of compiled backends for images that somebody else runs (attached), and for those that the
+ * command of --image starts (command). */
 const FAR_BACKEND = /^(?:attached|command)-.+\.fasl$/;
 const CACHE_FILE = /^(?:backend-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
 

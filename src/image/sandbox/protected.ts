@@ -11,9 +11,9 @@ import { readRegularAsync } from '../../files/regular.ts';
  * or even when a shell shows its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
-/** Folders that sandboxed code must not create in a workspace. The server creates each missing one as an empty folder,
- * which does not disturb programs. Files are not listed here, because an empty folder in place of a file would disturb
- * programs. */
+/** Folders that sandboxed code must not create in a workspace. To prevent this, the server itself creates each missing
+ * one as an empty folder, which the sandbox makes read-only. Empty folders with these names do not disturb programs.
+ * Files are not listed here, because a folder in place of such a file would. */
 export const FORBIDDEN_FOLDERS = [
   '.git',
   '.hg',

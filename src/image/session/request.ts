@@ -35,8 +35,8 @@ export interface RequestHost {
    * the server, which is replaced when it does not react. */
   stoppedPid?(): number | undefined;
   /** Called before `peer` performs the operation `name` with `args`. Resolves with a function that is called with the
-   * answer. It is called too when a held error stops the operation, and when the image is lost. Returns undefined when
-   * nothing has to be recorded. */
+   * answer. This function is also called when the operation stops at a held error, and when the image is lost. Returns
+   * undefined when nothing has to be recorded. */
   answerRecorder(peer: Peer, name: OperationName, args: object): Promise<AnswerRecorder> | undefined;
   notify(notice: CallNotice): void;
 }
@@ -112,8 +112,8 @@ function isAbandoned({ ending }: Answer): boolean {
 }
 
 /** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS. The returned `stop` cancels this.
- * `abandoned` resolves when the request must end while the process of the image is stopped by a signal. It is undefined
- * for an image of the server, which is replaced in this case. */
+ * `abandoned` resolves when the request must end, but a signal such as SIGSTOP has stopped the process of the image. It
+ * is undefined for an image that the server started, because the server replaces such an image. */
 function limitRequest(
   { peer, id, job, limitMs }: { peer: Peer; id: number; job: Job; limitMs: number },
   host: RequestHost,

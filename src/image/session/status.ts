@@ -52,9 +52,9 @@ export interface ImageStatus {
   /** True when a command starts the image, perhaps on another machine. */
   elsewhere?: true;
   attached?: true;
-  /** The image of somebody else; absent before it was found. */
+  /** The image that somebody else runs; absent before it was found. */
   served?: Served;
-  /** True when a signal has stopped the process of the image of somebody else. */
+  /** True when a signal has stopped the process of the image that somebody else runs. */
   stopped?: true;
   lacking?: Lacking;
   /** The ends of earlier images because of which this image is plain: its backend uses no internals of SBCL. Absent for
@@ -83,9 +83,9 @@ interface Life {
   /** True when a command starts the image, perhaps on another machine. */
   readonly elsewhere?: true | undefined;
   readonly attached?: true;
-  /** The image of somebody else; undefined before it was found. */
+  /** The image that somebody else runs; undefined before it was found. */
   readonly served?: Served | undefined;
-  /** Returns true when a signal has stopped the process of the image of somebody else. */
+  /** Returns true when a signal has stopped the process of the image that somebody else runs. */
   stopped?(): boolean;
 }
 

@@ -138,7 +138,7 @@ class Steps {
   }
 
   /** Asks the image to react. Kills it when later polls find that it hangs, or when it reacts but the call does not
-   * end. An image elsewhere, or of somebody else, cannot be polled; it is killed when it has not reacted for
+   * end. A remote image, or one that somebody else runs, cannot be polled; it is killed when it has not reacted for
    * `frozenElsewhere`. */
   async #askToReact(): Promise<void> {
     this.#hangingPolls = -1; // The current poll does not count.

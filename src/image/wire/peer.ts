@@ -1,5 +1,5 @@
-// Defines Peer, the other side of the connection: the backend, the Lisp part of live-lisp, in an image of the server or
-// of somebody else.
+// Defines Peer, the other side of the connection: the backend, the Lisp part of live-lisp, in an image that the server
+// started, or in one that somebody else runs.
 
 import type { Endable } from './ending-steps.ts';
 import type { Answer } from './messages.ts';

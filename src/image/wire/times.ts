@@ -31,13 +31,13 @@ export const TIMES = {
   /** The time in which an SBCL must compile the Lisp side (the backend) for the first time. It is long, because the
    * machine can be busy or far away, and a compilation that is ended must begin again from the start. */
   compile: 300_000,
-  /** The time without a reaction, while calls wait, after which an image elsewhere is killed. It is long, because the
-   * connection can be interrupted for a while. The connection to an image of somebody else is closed when an
-   * interrupted call runs longer than this. */
+  /** The time without a reaction, while calls wait, after which a remote image is killed. It is long, because the
+   * connection can be interrupted for a while. Also the time for which a call may run on after it was interrupted in
+   * an image that somebody else runs; then the connection to that image is closed. */
   frozenElsewhere: 60_000,
-  /** The interval between two pings of an image elsewhere while no calls wait. These pings keep the connection open. */
+  /** The interval between two pings of a remote image while no calls wait. These pings keep the connection open. */
   idle: 30_000,
-  /** When an image elsewhere gets no data from the server for this time, it ends, because the server or the connection
+  /** When a remote image gets no data from the server for this time, it ends, because the server or the connection
    * is gone. The time is long, because a computer that sleeps sends nothing either. */
   silence: 3_600_000,
   /** The time in which a command must end after its output has ended. */

@@ -35,8 +35,8 @@ export interface CheckedCalls {
 /** Places in which calls are searched, besides the recorded uses. */
 export interface Elsewhere {
   files: readonly string[];
-  /** Places of functions that contain inlined code with a call of the checked function. `description` is the name of
-   * the caller. */
+  /** Functions that contain inlined code with a call of the checked function. In each place, `description` is the name
+   * of such a function. */
   naming: readonly Place[];
 }
 
@@ -129,8 +129,8 @@ class Checks {
         if (!this.#checked.has(mention)) yield [file, mention];
   }
 
-  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places are wrong,
-   * so `check` later treats the mentions in the file as unrecorded. */
+  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places are wrong.
+   * Then `check` looks for the callee's name in the text of the file instead. */
   #recordedUses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentionsIn(file);

@@ -92,8 +92,8 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
   const fileName = places.fileName(file);
   const found = places.formOf(caller);
   if (found && isUse(found, caller, query)) return userAtForm(found, caller, query, fileName);
-  // The text of the form does not show the use. If the text is missing, nothing contradicts the use. If there is a
-  // text, only a recorded call of a function counts, because a macro can have made it.
+  // The text of the form does not show the use, or is missing. Without a text, SBCL's record is believed. With a text,
+  // the record is believed only about a call of a function, because the call can come from the expansion of a macro.
   if (places.sourceText(file) && (possible || query.variable)) return undefined;
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }

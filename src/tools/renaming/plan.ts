@@ -54,8 +54,8 @@ export interface RenamePlan {
   unreadFrom: string[];
   /** Lisp files of the workspace that are too large or cannot be read. */
   unread: string[];
-  /** Places that have the new name already, if a symbol of that name exists without a definition. After the rename they
-   * refer to the renamed symbol. */
+  /** Places at which the new name occurs already, as a symbol without a definition. After the rename they refer to the
+   * renamed symbol. */
   merged: string[];
   /** True when the workspace has too many files, so that not all were searched. */
   unfinished: boolean;

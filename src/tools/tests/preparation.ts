@@ -22,7 +22,7 @@ export type Preparation = { systems: string[]; loadNotes: string } | { failed: R
 interface Wanted {
   /** The system to test. Absent: all systems of the workspace that have tests. */
   system?: string | undefined;
-  /** True when only systems are loaded again that the image has loaded before. Used only without `system`. */
+  /** True to load only systems that the image has loaded before. Used only without `system`. */
   known?: boolean;
   /** True when the same call has made edits. The answer then mentions a load even if it gave no warnings. */
   edited?: boolean;
