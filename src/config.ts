@@ -54,9 +54,9 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** The condition under which images run in a sandbox. `auto`: bubblewrap works on this machine. `on`: always.
      * `strict`: always, and without network. `off`: never. */
     sandbox: readSandbox(flags, images),
-    /** The image that runs the calls. `own`: one that the server starts. `auto`: one of this
-     * workspace that servers can attach to or, if there is none, one that the server starts. Other values: the URL of `swank`,
-     * the name of `imageCommand`, or the name of an image that servers can attach to. */
+    /** The image that runs the calls. `own`: one that the server starts. `auto`: one of this workspace that servers can
+     * attach to or, if there is none, one that the server starts. Other values: the URL of `swank`, the name of
+     * `imageCommand`, or the name of an image that servers can attach to. */
     image: images[0].image,
     /** The address of the Swank or Slynk server of the image, if --image contains one. */
     swank: images[0].swank,
