@@ -22,7 +22,7 @@ type Part = { rows: Row[] } | { line: string };
 /** Maximum number of rows in one element. The browser draws only the elements that are visible. */
 const CHUNK = 100;
 
-/** Returns an element that shows TEXT, the effect that a question describes. */
+/** Returns an element that shows TEXT: what a call would do, from the question whether the call may run. */
 export function diffElement(text: string): HTMLElement {
   const shown = element('div', { class: 'effect' });
   for (const part of partsOf(text)) {

@@ -73,7 +73,8 @@ export interface Timeouts {
 export interface AssemblyOptions extends Timeouts {
   /** Notices for the first answer. That answer removes them from this array. */
   notices?: string[];
-  /** Names of parts of the backend that are left out. If absent, the server decides this when an image starts. */
+  /** The internals of SBCL and the abilities that the backend must not use (see BackendOptions). If absent, the server
+   * decides this when an image starts. */
   without?: readonly string[];
   /** Set when the server has several images. Each image then has its own assembly. */
   oneOfSeveral?: OneOfSeveral;
@@ -91,8 +92,8 @@ export interface OneOfSeveral {
   observations: Observations;
   /** The last change of a file, for which the next change waits. */
   changes: { last: Promise<unknown> };
-  /** Calls `rollBack`, which undoes unfinished work of killed servers. The assemblies of all images share this
-   * function, and only its first call calls `rollBack`. */
+  /** Calls `rollBack`, which undoes what killed servers left unfinished, and resolves with its texts. All images share
+   * this function. Only its first call calls `rollBack`. Later calls wait for that, and resolve with no texts. */
   rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
 }
 
@@ -109,8 +110,8 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
   return assembly;
 }
 
-/** Registers the contract's eighteen tools in the registry of an assembly, and the other built-in tools as uncounted
- * ones. SEARCHED is the catalog in which search_tools searches. */
+/** Registers all built-in tools in the registry of an assembly: the eighteen tools of the contract, and the others as
+ * uncounted tools (see ToolRegistry). SEARCHED is the catalog in which search_tools searches for clients. */
 export function registerBuiltIns(
   { registry, catalog, toolDependencies }: Assembly,
   searched: Catalog = catalog,

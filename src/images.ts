@@ -33,8 +33,8 @@ export type Connections = Required<
 /** The parts that images are made of, besides a configuration. */
 export interface ImageParts {
   sandbox: Sandbox | undefined;
-  /** Names of the parts of the Lisp side (the backend) that are left out. If undefined, the server decides this when an
-   * image starts. */
+  /** The internals of SBCL and the abilities that the backend must not use (see BackendOptions). If undefined, the
+   * server decides this when an image starts. */
   without: readonly string[] | undefined;
   /** Returns the reason why a file may not be read. */
   forbids: (real: string) => string | undefined;

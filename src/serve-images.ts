@@ -254,7 +254,7 @@ async function tidy(config: Config): Promise<void> {
   await removeTemporaryFolders();
 }
 
-/** The token of the HTTP server, and a sentence for people about its place. */
+/** The token of the HTTP server. `where` is a sentence that tells the user where the token is stored. */
 interface HttpToken {
   text: string;
   where: string;

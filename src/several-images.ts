@@ -19,7 +19,7 @@ import { printable, validateArguments } from './kernel/schema.ts';
 import type { CallContext, Tool } from './kernel/tool.ts';
 import { Observations } from './records/observations.ts';
 
-/** The parts that the server needs, of the assembly of one image or of the assemblies of several. */
+/** The parts of an assembly that the server uses. If the server has several images, each part serves all of them. */
 export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors' | 'observations'> {
   images: readonly Assembly['image'][];
   registry: ServedRegistry;
@@ -29,7 +29,7 @@ export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editor
 type ServedRegistry = Pick<ToolRegistry, 'getTool' | 'unknownTool' | 'onChange'>;
 type ServedExecutor = Pick<Executor, 'execute' | 'command'>;
 
-/** Returns the parts with which the server serves the images of CONFIG. Does not start an image. */
+/** Returns the parts that serve the images of CONFIG. Does not start an image. */
 export function assembleServed(config: Config, options: AssemblyOptions): Served {
   if (config.images.length > 0) return assembleSeveral(config, options);
   const { image, ...parts } = assemble(config, options);

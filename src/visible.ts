@@ -84,8 +84,9 @@ function withSigns(name: string): string {
 
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** Returns true when LETTER belongs to a script whose letters need no codes in a word without Latin letters. `isTwin`
- * finds Cyrillic and Greek words that look like Latin ones. */
+/** Returns true when LETTER needs no code in a word without Latin letters, because nobody takes a letter of its script
+ * for a Latin one. This includes Cyrillic and Greek letters, because `isTwin` finds the words in which all of them look
+ * like Latin ones. */
 function isDistinct(letter: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(
     letter,

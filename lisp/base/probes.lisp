@@ -55,8 +55,8 @@ are in use, as strings."
    (multiple-value-prog1 (funcall function (frame-below (top-frame))) (list function)))
 
  (defun probe-called (number text function)
-   "Call FUNCTION with the frame of this call, and return its value. Rows look for NUMBER and TEXT
-in this frame."
+   "Call FUNCTION with the frame of this call, and return its value. Probes look for the variables
+NUMBER and TEXT in this frame."
    (declare (optimize (debug 2)))
    (multiple-value-prog1 (probe-look function) (probe-look (constantly (list number text)))))
 
@@ -973,9 +973,9 @@ and the path of its fasl, and return its value."
 
 (for-probes
  (defun call-with-numbered (function)
-   "Call FUNCTION, which compiles or loads a file. Return a list of three values at the moment when
-the compiler has numbered the first form: the stream of the file, the number of the form, and the
-number of the form's second element."
+   "Call FUNCTION, which compiles or loads a file. Return a list of what SBCL has recorded when the
+compiler has just numbered the subforms of the first form: the stream of the file, the number of the
+form, and the number of the form's second element."
    (let ((found '()))
      (encapsulate +number-forms+ 'live-lisp-probe
                   (lambda (called form number)

@@ -1,6 +1,7 @@
 ;;;; Internals of SBCL: the symbol tables of packages, and SBCL's information about names and
 ;;;; classes. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
-;;;; parameters. Each name that is declared here needs a row in probes.lisp.
+;;;; parameters. Each name that is declared here needs a DEFINE-PROBE in probes.lisp, which tests
+;;;; it.
 
 (in-package "LIVE-LISP.BASE")
 

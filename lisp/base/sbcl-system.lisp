@@ -1,6 +1,7 @@
 ;;;; Internals of SBCL: strings, stacks, the heap, the encapsulation of functions, threads, and the
 ;;;; process. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
-;;;; parameters. Each name that is declared here needs a row in probes.lisp.
+;;;; parameters. Each name that is declared here needs a DEFINE-PROBE in probes.lisp, which tests
+;;;; it.
 
 (in-package "LIVE-LISP.BASE")
 

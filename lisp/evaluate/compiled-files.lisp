@@ -1,8 +1,9 @@
 ;;;; Compiles a file of the user, and loads its fasl.
 ;;;;
-;;;; FILE is always the user's file, which definitions get as their source. SOURCE is the file that
-;;;; the compiler reads: FILE, or COPY, a file in a temporary folder with the text to load. The
-;;;; image needs a copy if it cannot read FILE, or if only some of its forms are loaded.
+;;;; These names mean the same everywhere here. FILE is the user's file, which SBCL records as the
+;;;; source of the definitions. SOURCE is the file that the compiler reads: FILE or COPY. COPY is a
+;;;; file in a temporary folder with the text to load. A copy is needed if the image cannot read
+;;;; FILE, or if only some forms of FILE are loaded.
 
 (in-package "LIVE-LISP.EVALUATE")
 

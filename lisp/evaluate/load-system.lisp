@@ -118,8 +118,8 @@ whose current text differs from its loaded text."
 
 (defun load-until-fitting (name force)
   "Load the system NAME, which ASDF has found. Load it again until the code in the image fits the
-files. If FORCE is true, load it even if it is loaded. Return NIL, or the list from NEEDED-SYSTEM
-about a missing system."
+files. If FORCE is true, load it at least once even if it is loaded already. Return NIL, or the list
+from NEEDED-SYSTEM about a missing system."
   (let* ((system (find-system name))
          ;; Search only once: ASDF can read a .asd file again, and forget that its systems are
          ;; loaded.
@@ -140,8 +140,8 @@ about a missing system."
                 (and (not force) (stale-systems systems))))))))
 
 (defun loaded-data (name force)
-  "Load the system NAME, which ASDF has found, even if it is loaded when FORCE is true. Return a
-JSON object about the outcome."
+  "Load the system NAME, which ASDF has found. If FORCE is true, load it again even if it is loaded
+already. Return a JSON object about the outcome."
   (let* ((before (loaded-systems)) (*loaded* (make-noted))
          (needed (load-until-fitting name force)))
     (if needed
@@ -156,7 +156,8 @@ JSON object about the outcome."
                   "agreement" (make-json-object (agreement)))))))
 
 (defun system-members (name force)
-  "Load the system NAME, even if it is loaded when FORCE is true. Return a plist of answer members."
+  "Load the system NAME. If FORCE is true, load it again even if it is loaded already. Return a
+plist of answer members."
   (scan-systems)
   (multiple-value-bind (system needed) (found-system name)
     (let ((plain (string-downcase (string-left-trim "#:" name))))

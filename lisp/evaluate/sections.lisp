@@ -17,8 +17,9 @@ RUNS: true if loading the forms of the section that were read so far runs code."
 top-level form.")
 
 (defun runs-code-p (form)
-  "Return true if loading FORM calls a function. Definitions and macro forms of the user do not
-count: a package that they define exists as soon as they are compiled."
+  "Return true if loading FORM may call a function that creates a package or a symbol. Return NIL
+for definitions and for calls of the user's macros: a package that they define exists as soon as
+they are compiled."
   (let ((operator (and (consp form) (first form))))
     (and operator
          (symbolp operator)

@@ -128,9 +128,9 @@ recorded."
 (define-operation ("loads-again" :gives (list load-step))
     ((systems (list string) "The systems that the server was asked to load, in order.")
      (files (list string) "The files that it was asked to load, native truenames, in order."))
-  "Return the loads that give another image the systems and files of this image: first the systems
-that code has loaded and the server was not asked to load, then SYSTEMS, then those of FILES that
-belong to no loaded system."
+  "Return what another image must load, in this order, to get the systems and files of this image.
+First come the systems that the program loaded by itself, without a request to the server. Then come
+SYSTEMS, and then those of FILES that belong to no loaded system."
   (let* ((names (loaded-systems)) (own (mapcan #'true-files (copy-list names))))
     (append (loop for name in (append (set-difference (loaded-roots names) systems :test #'string=)
                                       systems)

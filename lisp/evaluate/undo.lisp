@@ -297,8 +297,8 @@ uses it, if it does not come from *FORM-FILE*, or if one of its symbols has a de
 
 (defun call-undoing-definitions (function)
   "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING as *MACROEXPAND-HOOK*. Then
-undo its definitions. Only one compilation may run at a time: a second one would take definitions of
-the first for definitions to keep."
+undo its definitions. Only one compilation may run at a time. A second one would keep definitions of
+the first, because they exist when it begins."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))

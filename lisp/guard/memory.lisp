@@ -179,8 +179,8 @@ answer can contain it."
 
 (defun collect-after-growers ()
   "Wait until the jobs and threads that END-GROWERS has ended are gone, for at most a second each.
-Then collect their garbage. A collection before their end would move it to an older generation,
-which is seldom collected."
+Then collect their garbage. If it were collected before their end, SBCL would move their objects to
+an older generation, which is seldom collected."
   (when **heap-exhausting-threads**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **heap-exhausting-threads** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))

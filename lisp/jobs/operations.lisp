@@ -40,11 +40,11 @@ SERVER-ONLY: true if only the server itself requests the operation, and no tool 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *parameters* (make-hash-table :test 'equal)
     "A hash table from the names of parameters, strings, to their declarations from
-DEFINE-PARAMETER, lists (TYPE [:OPTIONAL] WORDS).")
+DEFINE-PARAMETER, lists (TYPE [:OPTIONAL] WORDS). WORDS is a string that describes the parameter.")
 
   (defun declared-parameter (parameter)
-    "Return a list (NAME TYPE [:OPTIONAL] WORDS) for PARAMETER. PARAMETER is such a list, or a name
-that DEFINE-PARAMETER has declared."
+    "Return a list (NAME TYPE [:OPTIONAL] WORDS) for PARAMETER, which is such a list, or a name that
+DEFINE-PARAMETER has declared. WORDS is a string that describes the parameter."
     (if (consp parameter)
         parameter
         (cons parameter (or (gethash (symbol-name parameter) *parameters*)
@@ -58,10 +58,12 @@ of a string that describes the parameter, with :OPTIONAL before it if the parame
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
   "Define an operation, a function with keyword PARAMETERS. Each is a list (NAME TYPE [:OPTIONAL]
-WORDS) or a name from DEFINE-PARAMETER. NAME-AND-OPTIONS is the name, or a list of the name and
-options. :GIVES is the type of the value of BODY. With :MEMBERS, BODY returns a plist of answer
-members, and :GIVES is their shape. :ALSO lists parameters that only the starter reads, such as the
-number of the held error in whose thread the operation runs. Other options are slots of OPERATION."
+WORDS), where the string WORDS describes the parameter, or a name from DEFINE-PARAMETER.
+NAME-AND-OPTIONS is the name, or a list of the name and options. :GIVES is the type of the value of
+BODY, which becomes the member \"value\" of the answer. With :MEMBERS, BODY returns a plist of all
+members of the answer, and :GIVES is the shape of the answer. :STARTER is a function that begins the
+operation in a special way, for example in the thread of a held error (see OPERATION). :ALSO lists
+parameters that only this function reads. The other options are slots of OPERATION."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))

@@ -167,7 +167,7 @@ names FUNCTION defines."
 
 (defun file-compiled (function &rest arguments)
   "Hook: FUNCTION compiles a file. Call it with ARGUMENTS. Record no effects, because its
-definitions serve only the compiler."
+definitions serve only the compilation of this file."
   (let ((*effects* nil) (*recording* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
 (define-hook compile-file file-compiled)

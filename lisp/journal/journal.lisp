@@ -16,7 +16,8 @@
 TEXT: a function that returns the source text of the form.
 PACKAGE, HOME: the current package before the evaluation, and its name.
 MARK: the MARK structure with the contents of the readtable before the evaluation.
-POLICY, RESTARTS: the compiler's policy, and *WENT-ON-BY*, before the evaluation.
+POLICY: the compiler's policy before the evaluation.
+RESTARTS: the value of *WENT-ON-BY*, a list of the restarts taken so far, before the evaluation.
 BUILDS, DAMAGES, RESTYLES: true if this slot is true in the EFFECTS structure of a part.
 NAMES: a list of the defined names, as texts. It leaves out those of parts such as a DEFUN form,
 whose text contains the name.

@@ -52,8 +52,8 @@ which each class precedes its superclasses."
           (visit class))
         found)))
 
-;;; Accessors of structures, and documentation of slots of conditions. Slot definitions of such
-;;; classes do not have these, so they come from SBCL's own records.
+;;; Accessors of structures, and documentation of slots of conditions. The MOP's slot definitions of
+;;; structure classes and condition classes lack this information, so SBCL's own records are read.
 
 (defun structure-description (class)
   "Return SBCL's DEFSTRUCT description of CLASS, or NIL if CLASS is no structure class."

@@ -255,8 +255,8 @@ TOP-FORM structures, in the files that are keys of the hash table FILES."
       (sort (remove-duplicates places :key #'identity-of :test #'equal) #'place-before-p))))
 
 (defun use-place (user)
-  "Return a CODE-PLACE structure for the place of USER, a USER or TOP-FORM structure. Return NIL if
-USER is from no file."
+  "Return a CODE-PLACE structure for the place of the code that USER, a USER or TOP-FORM structure,
+stands for. Return NIL if this code is from no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (make-code-place (values (native-file (file-load-name source))) (top-form-number user)

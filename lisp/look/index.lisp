@@ -96,7 +96,8 @@ functions with such names."
     (add-users index (if (user-p next) (list next) (users-by-name index next :any t)))))
 
 (defun finish-index (index)
-  "Record that INDEX is complete, and that all its users are sorted."
+  "Record that INDEX, a USE-INDEX, is complete, and that all its users so far are in sorted order.
+Free the memory that it no longer needs."
   (trim-uses index)
   (setf (use-index-sorted index) (length (use-index-users index))))
 

@@ -44,8 +44,9 @@ variable."
     (if callable (cons callable others) others)))
 
 (defun exact-natures (symbol)
-  "Return the NATURES of SYMBOL as answers show them: \"CONSTANT VARIABLE\" or \"SYMBOL MACRO\"
-replaces \"VARIABLE\" if SYMBOL names such a variable."
+  "Return the list from NATURES, of strings for the kinds of definitions of SYMBOL, as answers show
+it. If SYMBOL names a constant or a symbol macro, \"CONSTANT VARIABLE\" or \"SYMBOL MACRO\" replaces
+\"VARIABLE\"."
   (let ((variable (case (variable-kind symbol)
                     (:constant "CONSTANT VARIABLE")
                     (:macro "SYMBOL MACRO")
@@ -53,7 +54,7 @@ replaces \"VARIABLE\" if SYMBOL names such a variable."
     (substitute variable "VARIABLE" (natures symbol) :test #'string=)))
 
 (defun any-natures (symbol)
-  "Return the EXACT-NATURES of SYMBOL, a list of strings. If this list is empty, return (\"TYPE\")
+  "Return the list from EXACT-NATURES for SYMBOL. If this list is empty, return (\"TYPE\")
 if SYMBOL names a type, or else (\"SETF EXPANDER\") if a form such as DEFSETF has defined one for
 SYMBOL."
   (cond ((exact-natures symbol))

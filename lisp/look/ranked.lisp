@@ -5,9 +5,9 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (match (:constructor make-match (symbol fit package-rank distance)))
-  "A symbol that the search has found. FIT and DISTANCE are the two values of the function from
-FIT-FUNCTION for the symbol, and PACKAGE-RANK is the rank of its home package. Lower numbers rank
-first."
+  "A symbol that the search has found. FIT and DISTANCE say how well the pattern fits the symbol:
+they are the two values of a function from FIT-FUNCTION. PACKAGE-RANK is the rank of the symbol's
+home package. Lower numbers rank first."
   symbol fit package-rank distance)
 
 (define-operation ("ranked-apropos" :gives (or apropos-data lookup-failure))

@@ -12,8 +12,8 @@
   (file string) (why string))
 
 (defvar *entered* nil
-  "The current package of the file that is being read again. The reader uses *SCRATCH* instead of
-this package.")
+  "The package that is current in the file that is being read again. *PACKAGE* is a copy of this
+package, *SCRATCH*, so that reading interns no symbols in the package itself.")
 
 (defvar *evaluated-by-reader* '()
   "A list of the forms after #. in the top-level form that is being read again.")

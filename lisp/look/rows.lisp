@@ -155,7 +155,8 @@ this shows which code still exists, but only once during an evaluation."
   (users-now index name kinds))
 
 (defun shown-name (user)
-  "Return the name of USER, a USER structure, as text. The structure caches the text."
+  "Return as text the name of the code that USER, a USER structure, stands for. USER caches the
+text."
   (let* ((name (user-name user))
          (package (symbol-package (name-symbol name)))
          (known (user-text user)))

@@ -191,8 +191,8 @@ works without NAME."
                  (aref larger 0) number)))))))
 
 (defun covered-by-last-p (use uses)
-  "Return true if USES, a vector of type USES, has a use by the same user as the integer USE that
-makes USE superfluous by COVERED-P. Examine only the last uses, since USES is ordered by user."
+  "Return true if COVERED-P finds USE, an integer for a use, superfluous because of another use in
+the vector USES by the same user. Look only at the last elements, since USES is ordered by user."
   (declare (type (unsigned-byte 32) use) (type uses uses) (optimize speed))
   (loop for i from (aref uses 0) downto 1
         for known = (aref uses i)

@@ -41,9 +41,11 @@ and of the backend."
   (with-index (index) (files-of index)))
 
 (defun user-parts (user)
-  "Return the list (NAME FUNCTION FILE FORM) for USER, a USER or TOP-FORM structure, with NIL for
-absent parts. FUNCTION is a simple function that is a definition of NAME. FORM is the number of a
-top-level form in FILE, a native name. A form outside files has the NAME that it defines."
+  "USER, a USER or TOP-FORM structure, stands for code that uses a name. Return the list (NAME
+FUNCTION FILE FORM) that describes this code, with NIL for absent parts. For a function, NAME is its
+name, and FUNCTION the function. For a top-level form in a file, FILE is the native name of the
+file, and FORM the number of the form. For a top-level form from no file, NAME is the name that it
+defines."
   (cond ((user-p user)
          (list (user-name user) (and (user-name user) (user-function user)) nil nil))
         ((top-form-source user)
@@ -73,8 +75,8 @@ top-level forms and of code without a name. OTHERS lists OTHER-ROW structures."
   (functions '()) (others '()) (places '()))
 
 (defstruct (other-row (:constructor make-other-row (name word group)))
-  "Users of a name that are no functions. NAME is the name to show, WORD a string such as
-\"setf expander\", and GROUP the list of users."
+  "A row for users of a name that answers do not show as functions. NAME is the name to show, WORD a
+string such as \"setf expander\", and GROUP the list of these users, USER or TOP-FORM structures."
   name word group)
 
 (defstruct (row-block (:constructor make-row-block (row items)))
@@ -171,9 +173,10 @@ OTHERS. GROUPS and OTHERS list groups. A group is a list of users with the same 
                    groups))))
 
 (defun row-blocks (name rows kinds &key more possible)
-  "Return a list of two ROW-BLOCK structures about uses of NAME: one for the FUNCTIONS of ROWS, a
-ROWS structure, and one for its OTHERS and MORE, a list of OTHER-ROW structures. KINDS lists the
-kinds of the uses, such as :CALLS. POSSIBLE is true if the users only contain NAME as data."
+  "ROWS is a ROWS structure with the users of NAME. Return a list of two ROW-BLOCK structures: one
+for the slot FUNCTIONS of ROWS, and one for its slot OTHERS together with MORE, a list of OTHER-ROW
+structures. KINDS lists the kinds of the uses, such as :CALLS. POSSIBLE is true if the users only
+contain NAME as data."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))

@@ -267,10 +267,11 @@ functions just compiled, whose debug sources are in the list FRESH."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "LAID-OUT is a list of LAID-OUT structures. For each of them, add to **OUTDATED** the code that
-refers to its old layout, the code into which its functions were compiled, and the code that
-contains its quoted name, for example as a type. Leave out functions just compiled, whose debug
-sources are in the list FRESH."
+  "LAID-OUT is a list of LAID-OUT structures: structures of the program whose layout has changed.
+Add the code that was compiled for an old layout to **OUTDATED**: code that refers to the layout, code
+into which functions of the structure were compiled, and code that contains the quoted name of the
+structure, for example as a type. Leave out functions just compiled, whose debug sources are in the
+list FRESH."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))
@@ -310,9 +311,10 @@ name."
          form)))
 
 (defun numbered-by-form (definition text)
-  "Return a pair of the name of DEFINITION without its digits, and the form of DEFINITION in TEXT.
-The pairs are EQUAL for names such as FOO1 and FOO2 that one form makes. Return NIL if the name has
-no digits or the form contains the name."
+  "Return a pair for DEFINITION, made by a form in TEXT: the name of DEFINITION without its digits,
+and the text of the form. If one form makes FOO1 at one load and FOO2 at the next, their pairs are
+EQUAL. Return NIL if the name has no digits, or if the form contains the name and so always makes
+the same."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 

@@ -15,8 +15,8 @@ number of ITEMS. Return NIL if there are no ITEMS."
 perhaps only the end of the value has changed.")
 
 (define-shape unset-variable ()
-  "A variable that was bound already, so that a load of the form that defines it, such as a DEFVAR,
-  did not set it."
+  "A variable that kept its old value when a file with its DEFVAR, or a similar form, was loaded.
+  The variable was bound already, so the form did not set it."
   (name string)
   (value string "The value of the variable in the image, as printed.")
   (says string :optional
@@ -264,7 +264,7 @@ of the top-level form that ran this code, and the object of the definition. An u
 (defun differing-data (definition file)
   "Return a JSON object about the difference between the image and DEFINITION, which the last load
 of the file FILE made. Return NIL if the image still has DEFINITION. Also return NIL if
-DEFINITION is of a generic function and its name has another definition now, or if the same load
+DEFINITION defines a generic function and its name has another definition now, or if the same load
 made the other definition."
   (unless (current-p definition)
     (let* ((now (in-place-of definition))

@@ -16,8 +16,8 @@
           when (current-p definition) collect definition)))
 
 (defun of-names-p (definition names)
-  "Return true if DEFINITION is of one of the function names NAMES, a method for a class with such a
-name, or a package that a keyword in NAMES names."
+  "NAMES is a list of function names and, for packages, keywords. Return true if DEFINITION has one
+of NAMES, is a method for a class with such a name, or is a package that a keyword in NAMES names."
   (or (member (definition-name definition) names :test #'equal)
       (and (eq (definition-kind definition) :package)
            (find (definition-name definition) (remove-if-not #'keywordp names) :test #'string=))
@@ -79,8 +79,9 @@ classes that these define, of the instances of these classes, and of the BARE-SY
 (defparameter *entry-parts* 200 "The maximum number of parts of an object that can be an entry.")
 
 (defun entry-p (object removed-p)
-  "Return true if OBJECT refers to something that satisfies the predicate REMOVED-P, and to no
-symbol of the program with another definition. Then only the removed definitions need OBJECT."
+  "Return true if only removed definitions need OBJECT, an entry of a list or of a table: OBJECT
+refers to something that satisfies the predicate REMOVED-P, and to no symbol of the program that
+still has a definition."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
@@ -138,9 +139,10 @@ refers directly, and with NIL."
           (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
 (defun trim-object (object set removed-p)
-  "OBJECT can be a list, a hash table or a vector with a fill pointer. Remove its entries that
-satisfy ENTRY-P with the predicate REMOVED-P. SET is a function that sets the place of OBJECT, or
-NIL if OBJECT is in neither a slot nor an entry. Do not change a list if SET is NIL. Return two
+  "If OBJECT is a list, a hash table or a vector with a fill pointer, remove the entries that are
+needed only by definitions that satisfy the predicate REMOVED-P (see ENTRY-P). SET is a function
+that stores a new value in the place that holds OBJECT: a variable, a slot, or the value in an entry
+of a hash table. If OBJECT was found elsewhere, SET is NIL, and a list stays as it is. Return two
 values: OBJECT or the shorter list that replaces OBJECT, and a list of texts for the removed
 entries."
   (cond ((hash-table-p object) (values object (trim-table object removed-p)))
@@ -158,9 +160,10 @@ entries."
         (t object)))
 
 (defun trim-value (value set removed-p seen)
-  "Remove the entries that satisfy ENTRY-P with the predicate REMOVED-P from the lists, hash tables
-and vectors that can be reached from VALUE. SET is a function that sets the place of VALUE. SEEN is
-an EQ hash table with the objects already examined as keys. Return a list of texts for the entries."
+  "Remove the entries that are needed only by definitions that satisfy the predicate REMOVED-P (see
+ENTRY-P) from the lists, hash tables and vectors that can be reached from VALUE. SET is a function
+that stores a new value in the place that holds VALUE. SEEN is an EQ hash table with the objects
+already examined as keys. Return a list of texts for the removed entries."
   (loop with left = (list (list value set))
         while (and left (< (hash-table-count seen) *most-parts*))
         append (destructuring-bind (object set) (pop left)

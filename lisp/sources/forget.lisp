@@ -136,8 +136,9 @@ the definitions on which it can depend."
 
 (defun take-out (definitions removed)
   "Remove DEFINITIONS from the image, except those that something needs. REMOVED lists all
-definitions that are to be removed. Return two alists: from the removed definitions to JSON objects,
-and from the definitions that stay to the reasons, as STAYING returns it."
+definitions that are to be removed. Return two alists. The first has a JSON object for each removed
+definition. The second has the reasons for each definition that stays, as the function STAYING
+returns them."
   (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
@@ -194,9 +195,9 @@ end."
         do (funcall visit step removed)))
 
 (defun planned-staying (definitions)
-  "Return an alist from those DEFINITIONS that FORGET-ALL would probably not remove to their
-REASONS. The value is NIL for a part of another definition that stays. FORGET-ALL can decide
-otherwise, since a definition may no longer be needed once others have been removed."
+  "Return an alist. Its keys are those of DEFINITIONS that FORGET-ALL would probably not remove. A
+value is a list of reasons, from REASONS, or NIL if the definition is a part of another that stays.
+FORGET-ALL can decide otherwise: once it has removed some definitions, others may not be needed."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step removed) (setf all (append (staying step removed) all)))
                        definitions)
@@ -214,8 +215,9 @@ otherwise, since a definition may no longer be needed once others have been remo
   (in-data-at (list used-at) :optional "Top-level forms that have its name in their data only."))
 
 (defun with-users (definition data)
-  "DATA is a JSON object about DEFINITION, which was removed. Return DATA. But if DEFINITION is of a
-function, return a copy of DATA with further members about the code that still uses the function."
+  "DATA is a JSON object about DEFINITION, which was removed. Return DATA. But if DEFINITION defines
+a function, return a copy of DATA with further members about the code that still uses the
+function."
   (if (eq (definition-kind definition) :function)
       (multiple-value-bind (users mentions) (users-of-names (list (definition-name definition)))
         (multiple-value-bind (texts forms) (code-texts users '())

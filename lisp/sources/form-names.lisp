@@ -55,14 +55,15 @@ the names of the generic function and of all specializers but T."
         (list (string (name-symbol name))))))
 
 (defun exporting-names (definition)
-  "If DEFINITION is of an export, return a list with the name of the package. Else return NIL."
+  "If DEFINITION stands for the export of a symbol, return a list with only the name of the package.
+Otherwise return NIL."
   (and (eq (definition-kind definition) :export)
        (list (package-name (definition-identity definition)))))
 
 (defun defines-in-text-p (form definition)
   "Return true if FORM, a text, contains all SHOWN-NAMES of DEFINITION, and a part of FORM looks
-like a definition of one of these names or of the name of DEFINITION. For an export, that part must
-look like a definition of the package."
+like a definition of one of these names or of the name of DEFINITION. If DEFINITION stands for the
+export of a symbol, that part must look like a definition of the package."
   (let ((names (or (exporting-names definition)
                    (cons (string (name-symbol (definition-name definition)))
                          (shown-names definition)))))

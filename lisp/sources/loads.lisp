@@ -55,9 +55,9 @@ RECORDING, a RECORDING structure. SERIAL is the number of the load or evaluation
 ;;; Finding the files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "Return true if the code of DEFINITION, of the file FILE, does not come from the last load of FILE
-that was recorded. This proves that FILE was loaded again just now. Return NIL for a generic
-function or an accessor, since these prove nothing."
+  "DEFINITION is a new definition of the file FILE. Return true if its code does not come from the
+last load of FILE that was recorded. This proves that FILE was loaded again just now. Return NIL for
+a generic function or an accessor, since these prove nothing."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -79,9 +79,9 @@ NIL, and nothing is added."
           do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
 
 (defun definition-change (definition recording)
-  "Return a CHANGE structure from RECORDING, a RECORDING structure, or NIL if there is none. If
-DEFINITION is of a package, export or method, this is the CHANGE of the package or method, else the
-CHANGE of the symbol in the name of DEFINITION."
+  "Return the CHANGE structure for DEFINITION from RECORDING, a RECORDING structure, or NIL if there
+is none. For a package or an export, this is the CHANGE of the package, for a method that of the
+method, else that of the symbol in the name of DEFINITION."
   (change-of (case (definition-kind definition)
                ((:package :export :method) (definition-identity definition))
                (t (name-symbol (definition-name definition))))
@@ -374,10 +374,10 @@ of the names of changed definitions that are compiled into code that uses them."
       (pushnew file (noted-files noted) :test #'eq))))
 
 (defun group-failed-p (group recording done path)
-  "GROUP is a list (FILE DEFINITION...). Return true if FILE was not loaded to its end. This holds
-if a failed load changed one of its definitions. It also holds if DONE is NIL, since the load of the
-file PATH failed, and FILE is PATH or was only compiled. RECORDING is the RECORDING structure of the
-load."
+  "GROUP is a list (FILE DEFINITION...). Return true if FILE was not loaded to its end. There are
+two cases. First, a failed load changed one of the definitions. Second, DONE is NIL because the load
+of the file PATH failed, and FILE is this file or one that was compiled and not yet loaded.
+RECORDING is the RECORDING structure of the load."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (recording-failed recording))) definitions)
         (and (not done)

@@ -78,8 +78,9 @@ are none. If the heap is too large to search, the text says so."
 ;;; Variables
 
 (defun variable-needs (definition removed)
-  "Return the two lists of NEEDS for DEFINITION, a variable, and REMOVED. The first list includes
-the last evaluated form that set the variable or declared it special."
+  "DEFINITION is the definition of a variable, and REMOVED a list of definitions. Return two lists,
+as NEEDS does. The first also has a text for the last evaluated form that set the variable or
+declared it special."
   (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
     (multiple-value-bind (texts forms) (needed-by-code (list symbol) removed)
       (values (if evaluation (cons evaluation texts) texts) forms))))
@@ -111,8 +112,9 @@ out the definitions in the list REMOVED."
 ;;; Packages
 
 (defun package-needs (definition removed)
-  "Return the two lists of NEEDS for DEFINITION, a package, and REMOVED. Search the code, and then
-the values of variables, only if nothing else needs the package, since these searches take longer."
+  "DEFINITION is the definition of a package, and REMOVED a list of definitions. Return two lists,
+as NEEDS does. Search the code, and then the values of variables, only if nothing else needs the
+package, since these searches take longer."
   (let* ((package (definition-identity definition))
          (texts (append (needed-by-packages package) (needed-by-home-symbols package)))
          (symbols (and (null texts) (home-symbols package))))
@@ -186,15 +188,15 @@ REMOVED."
                     collect (object "file" file "form" number))))))
 
 (defun stays-p (name function removed)
-  "Return true if FUNCTION, a simple function, is still a definition of NAME, and not one of the
-definitions in the list REMOVED, which are to be removed."
+  "Return true if FUNCTION, a simple function, is still a definition of NAME and stays one. REMOVED
+lists the definitions that are to be removed."
   (and (in-force-p name function)
        (not (removed-name-p name (method-of function name) removed))))
 
 (defun removed-name-p (name identity removed)
-  "REMOVED is a list of definitions to be removed. Return true if it has a definition of NAME with
-the identity IDENTITY, an object such as a function. If IDENTITY is NIL, any definition of NAME
-counts."
+  "REMOVED lists the definitions that are to be removed. Return true if one of them is a definition
+of NAME with the identity IDENTITY, an object such as a function. If IDENTITY is NIL, any definition
+of NAME counts."
   (find-if (lambda (definition)
              (and (equal (definition-name definition) name)
                   (or (null identity) (eq (definition-identity definition) identity))))

@@ -1,6 +1,6 @@
-;;;; Records the names that change while a form is evaluated or a file is loaded. Hooks call these
-;;;; functions before SBCL changes a name. The functions save the definitions that the name has, so
-;;;; that the new definitions can be found at the end.
+;;;; Records which names get new definitions while a form is evaluated or a file is loaded. Hooks
+;;;; call these functions before SBCL defines a name. The functions save the definitions that the
+;;;; name has until then. At the end, a comparison with them finds the new definitions.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -68,12 +68,12 @@ bound to the RECORDING structure of this thread. Otherwise do nothing."
          (with-isolation ,@body)))))
 
 (defvar *around* '()
-  "A list of truenames, innermost first: the files whose load or compilation has started the
-innermost load of this thread.")
+  "Files can load other files. This is a list of the truenames of the files whose load or
+compilation led to the load that this thread performs now, the direct cause first.")
 
 (defun files-begun ()
-  "Return a list of the truenames of the files that are being loaded or compiled now, without those
-in *AROUND*."
+  "Return a list of the truenames of the file that this thread loads now and of the file that it
+compiles now. Leave out files in *AROUND*: they began before the innermost load."
   (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
 
 (defun running-form ()
@@ -154,8 +154,9 @@ structure of its symbol. Return NIL unless NAME is a PROGRAM-NAME whose symbol h
 
 (defun record-change (name &optional set)
   "If this thread records changes, record that NAME, a function name, is about to change. SET is NIL
-or, when a function is set as the definition of NAME, the kind of the definition, such as :MACRO.
-This function may already be the definition of NAME."
+unless a SETF form, for example of MACRO-FUNCTION, is about to give NAME a function. Then SET is the
+kind of this definition, such as :MACRO. It is recorded because NAME may have this function already,
+so that a comparison would find no change."
   (with-recording (recording)
     (let ((change (note-name name recording)))
       (when (and set change) (pushnew (cons set name) (change-set change) :test #'equal)))))

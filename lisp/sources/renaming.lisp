@@ -318,8 +318,9 @@ Return a list of the old names that still name the old symbols."
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
-  "Return true if DEFINITION is of one of SYMBOLS, or is a method that specializes on a class named
-by one of SYMBOLS or has an EQL specializer for one of SYMBOLS."
+  "Return true if the name of DEFINITION is one of SYMBOLS or (SETF symbol) for one of them. Also
+return true for a method that specializes on a class named by one of SYMBOLS, or has an EQL
+specializer for one of SYMBOLS."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -364,8 +365,8 @@ class."
   (left (list kept-item) :optional "Definitions that were not removed."))
 
 (define-operation ("rename-finish" :gives rename-finished) ()
-  "Remove the definitions from the image that still belong to symbols replaced by the last
-rename-prepare."
+  "The last rename-prepare replaced symbols by new ones. Remove the definitions that the old symbols
+still have from the image."
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))

@@ -56,8 +56,8 @@ mark, since TEXT may now be read as other forms."
         (other-mark reading))))
 
 (defun other-mark (reading)
-  "READING is a READING structure. Return the mark of its text for the time after a change of
-*FEATURES*, when the text may be read as other forms than when READING was made."
+  "READING is a READING structure. Return the mark that MARK-OF gives its text once *FEATURES* has
+changed: the digest, followed by a hash of the *FEATURES* with which the text was read."
   (or (reading-other-mark reading)
       (setf (reading-other-mark reading)
             (format nil "~A ~36R" (reading-digest reading)

@@ -196,9 +196,10 @@ text."
                              text)))))
 
 (defun brief-objects (objects)
-  "Return a list of objects to print in place of OBJECTS, with BRIEF structures for long objects. If
-there are two objects that differ in one part, return BRIEF structures for the two differing parts,
-and the path to these parts as second value."
+  "Return a list of objects to print in place of OBJECTS. In it, BRIEF structures, which print as
+short texts, replace long objects. If OBJECTS are two objects whose texts do not show how they
+differ, return BRIEF structures for the first parts in which they differ. The second value is then
+the path to these parts, such as \"[2].name\"."
   (multiple-value-bind (one other path)
       (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path

@@ -4,10 +4,10 @@
 (in-package "LIVE-LISP.TESTS")
 
 (define-wire-type part-place (or (tuple) (tuple integer integer &optional integer))
-  "The place of a subform in a file, in characters; empty when the place is not known. For a list,
-  `start` and `end` are where the list begins and ends. The image knows only where lists are. So
-  for an atom, `before` atoms come between the position `start` and this atom, and `end` is where
-  the list around it ends.")
+  "The place of a subform in a file: `start`, `end` and, for an atom, `before`. It is empty when the
+  place is unknown. `start` and `end` are positions in characters. For a list, they are where the
+  list begins and ends. The image knows only the places of lists. So for an atom, `end` is where the
+  list around it ends, and `before` is the number of atoms between `start` and this atom.")
 
 (define-shape measured-definition (place)
   "A function whose coverage is measured. It is in the top-level form number `form` of `file`;

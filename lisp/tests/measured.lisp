@@ -20,13 +20,14 @@ REACHED: true if the definition was called."
   name file form part span (reached nil))
 
 (defstruct (copied-method (:constructor make-copied-method (generic copy original)))
-  "A marking copy of a method: COPY has replaced ORIGINAL, a method or NIL, in the generic function
-GENERIC."
+  "Records that a copy of a method, compiled to mark its parts that run, is in use. COPY is this
+copy, a method of the generic function GENERIC. ORIGINAL is the method that COPY has replaced, or
+NIL if COPY has replaced none."
   generic copy original)
 
 (defstruct (file-record (:constructor make-file-record (file parts codes)))
-  "The marks for the parts of FILE that have run. PARTS lists SB-COVER's records of the parts of
-forms that can be marked. CODES lists the elements of COVERAGE-INFO that have the marks."
+  "Shows which parts of FILE have run. PARTS lists SB-COVER's records of those parts of forms that
+can be marked. CODES lists the elements of COVERAGE-INFO that have the marks."
   file parts codes)
 
 (defstruct (covering (:constructor make-covering ()))
@@ -58,8 +59,8 @@ or NIL if these places are unknown. *SPANS-READ* (spans.lisp) has the places in 
 that is being compiled.")
 
 (defvar *as-loaded* t
-  "True if the top-level form being compiled was read in the same way when the file was loaded. NIL
-if it was read differently, because the copy of the file lacks a form that sets a reader macro.")
+  "True if the reader read the top-level form being compiled as it did when the file was loaded. NIL
+if not: the copy of the file can lack a form that set a reader macro.")
 
 (defvar *left-names* '()
   "A list of the names of tests. Functions with these names that a macro of a test framework defines
@@ -73,16 +74,17 @@ framework.")
   "True while the expansion of a macro of a test framework is processed.")
 
 (defvar *inline-names* '()
-  "A list of the names of inline functions. They are declared NOTINLINE in measured copies, since
-inlined code would not be marked.")
+  "A list of the names of inline functions. The copies of definitions that mark their parts declare
+them NOTINLINE, since inlined code would not be marked.")
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
-  "An alist from special operators to macros, which replace these operators in the text that
-coverage.lisp compiles, because the compiler calls *MACROEXPAND-HOOK* only for macros. Only the
-operator of a whole top-level form is replaced.")
+  "An alist from special operators to macros. In the text that coverage.lisp compiles, such a macro
+stands in place of the special operator of a top-level form, because the compiler calls
+*MACROEXPAND-HOOK* only for macros.")
 
 (defun operator-meant (form)
-  "Return the operator of FORM, or the special operator that this operator replaces (*STAND-INS*)."
+  "Return the operator of FORM. If coverage.lisp put it in place of a special operator
+(*STAND-INS*), return this special operator."
   (or (and (top-level-number form) (car (rassoc (first form) *stand-ins*)))
       (first form)))
 
@@ -209,8 +211,9 @@ REST is the rest of FORM after NAME."
         (note-missed))))
 
 (defun marking-body (body index &optional block)
-  "Return BODY, the body of a function, with additions that mark each part that runs. INDEX is from
-NOTE-MEASURED. If BLOCK is a list of one name, put the forms into a block of this name."
+  "Return BODY, the body of a function, with additions that mark each part that runs. INDEX is the
+index of the function in COVERING-DEFINITIONS, from NOTE-MEASURED. If BLOCK is a list of one name,
+put the forms into a block of this name."
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
@@ -338,8 +341,8 @@ COVERING is the COVERING structure. Remove the record of that call from it."
          (make-copied-method generic copy (first (set-difference before now))))))
 
 (defun take-method (method)
-  "METHOD is a COPIED-METHOD structure. Replace the copy in METHOD by the original method. If there
-was no original method, remove the copy."
+  "METHOD is a COPIED-METHOD structure. In the generic function, replace the copy of the method by
+the original method. If there was no original method, remove the copy."
   (let ((generic (copied-method-generic method)) (original (copied-method-original method)))
     (if original
         (add-method generic original)

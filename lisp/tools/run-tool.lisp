@@ -96,7 +96,7 @@ more than 21 digits with an exponent, so they arrive as floats."
 (define-shape run-tool-value (tool-value)
   "What the tool's handler returned, or why the call failed."
   (failed boolean :optional "True when the handler failed. Then `text` says why.")
-  (result tool-value :optional "What the handler returned although it failed.")
+  (result tool-value :optional "The first value of a handler that failed, unless it is NIL.")
   (missing string :optional "The name of the tool, when the image does not have it.")
   (replaced boolean :optional "True when the image has a newer tool of this name."))
 

@@ -126,9 +126,9 @@ class Copy {
 /** Maximum number of octets of a file that are in memory at once. */
 const CHUNK = 1024 * 1024;
 
-/** Copies the file PATH of WORKSPACE into COPY, with CONTENT in place of its own content if CONTENT is given. Leaves
- * out a file that cannot be read, because the image could not read it either. Returns numbers that differ when the file
- * has changed. */
+/** Copies the file PATH of WORKSPACE into COPY, with CONTENT in place of its own content if CONTENT is given. Returns
+ * numbers for the state of the file, such as its size and its times, which differ once the file has changed. If the
+ * file cannot be read, leaves it out and returns undefined, because the image could not read it either. */
 async function copyFile(
   workspace: Workspace,
   path: string,

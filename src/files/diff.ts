@@ -85,8 +85,8 @@ export function filesSummary(changes: readonly FileDiff[]): QuestionLine {
   return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
-/** Returns the lines of CHANGES that are shown first. If there are several changes, the name of the file precedes
- * each. */
+/** Returns the member `lines` of all CHANGES, for a question with little space. NAMES are the names of the files. If
+ * there are several changes, a line with the name of the file precedes each. */
 export function changesLines(changes: readonly FileDiff[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
     // No line of a diff begins with a letter, so a line of a file cannot look like this header.

@@ -140,7 +140,8 @@ async function recordIntents(intents: Intents, prepared: readonly Prepared[]): P
   }
 }
 
-/** Performs step 1 for one replacement. IS_NEW is true when no file exists at its path. */
+/** Performs step 1 (see the top of this file) for one replacement: writes the new content to a temporary file, and
+ * gives the old content a second name. IS_NEW is true when no file exists at its path. */
 async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Prepared> {
   const { folder, base, bytes } = replacement;
   const temporary = await writeTemporary(folder, base, bytes);

@@ -70,14 +70,14 @@ export class ToolRegistry {
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
-  /** Returns the names of the tools in order of registration, without those that the option `uncounted` of register
-   * marked, and then those of the image's tools. */
+  /** Returns the names of the tools that `register` has added, in order of registration, and then those of the image's
+   * tools. Leaves out uncounted tools (see `registerUncounted`). */
   listRegisteredTools(): string[] {
     return this.#counted().map(({ name }) => name);
   }
 
-  /** Returns all tools in three groups: the counted tools, the uncounted tools, the image's tools. Each group is in
-   * order of registration. */
+  /** Returns all tools in three groups: the counted tools, which `register` has added, the uncounted tools (see
+   * `registerUncounted`), and the image's tools. Each group is in order of registration. */
   tools(): Tool[] {
     return [...this.#tools.values(), ...this.#uncounted.values(), ...this.mirror.tools()];
   }

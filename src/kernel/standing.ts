@@ -19,7 +19,8 @@ export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undef
   return [place, ...otherPlaces];
 }
 
-/** The standing approvals from the start of the server, and those for the session. */
+/** The approvals that cover more than one call: those from the command line of the server, and those that the human has
+ * given for the session. */
 export class StandingApprovals {
   readonly #rules: Rule[] = [];
   readonly #sessionRules: Rule[] = [];

@@ -86,14 +86,15 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the MCP result that asks the human QUESTION about CALL. Only for clients of MCP's modern era, which send
-   * the answer in a new request. SIZE is the client's space for a question. */
+  /** Returns the MCP result that asks the human QUESTION about CALL. Only for clients of MCP's modern era (see
+   * isModern), which send the answer in a new request. SIZE is the space that the client has for a question. */
   async ask(question: OpenQuestion, call: WaitingCall, size: MessageSize): Promise<InputRequiredResult> {
     return this.#request(this.#openFirst(question, subjectOf(call), size));
   }
 
-  /** Asks the human QUESTION about CALL by SEND, and resolves with the verdict. For clients of the legacy era of MCP.
-   * SIZE is the client's space for a question. Throws a NoHumanAnswerError when no answer comes in time. */
+  /** Asks the human QUESTION about CALL with forms that the function SEND sends to the client, and resolves with the
+   * verdict. For clients of MCP's legacy era (see isModern). SIZE is the space that the client has for a question.
+   * Throws a NoHumanAnswerError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     call: WaitingCall,

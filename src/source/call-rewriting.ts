@@ -151,8 +151,8 @@ class Rewriting {
     return splices;
   }
 
-  /** Returns the new text of the call FORM with ELEMENTS. LIST is the lambda list of the function that the new call
-   * calls, if known. A FUNCALL of the function stays a FUNCALL. */
+  /** Returns the new text of the call FORM, whose elements are ELEMENTS. LIST is the lambda list of the function in the
+   * new call; undefined when it is unknown. A FUNCALL of the function stays a FUNCALL. */
   #newCall(form: Form, elements: readonly Form[], list: LambdaList | undefined): string {
     // The new call would lose a comment.
     if (!hasBlanksOnly(this.#text, form, elements))
@@ -218,7 +218,8 @@ class Rewriting {
     return result.all();
   }
 
-  /** Returns the text of PART, an element of the new call in the pattern, with its parameters replaced by arguments. */
+  /** Returns the text of PART, an element of the pattern's `to`. The arguments of the call replace the parameters in
+   * it. */
   #filledIn(part: Form, bindings: Bindings): string {
     const { text: template } = part.tree;
     let [text, at] = ['', part.start];

@@ -28,8 +28,8 @@ export interface CallMention {
 
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A function or macro to find the mentions of. `(setf (NAME ...) value)` mentions a macro NAME, but for a function
- * NAME it calls the function (SETF NAME). */
+/** A function or macro whose mentions are searched for. `macro` is true for a macro. A form `(setf (NAME ...) value)`
+ * mentions a macro NAME. If NAME is a function, the form does not mention it: it calls the function (SETF NAME). */
 export type Callee = SoughtName & { macro?: boolean | undefined };
 
 interface Walk extends Callee {
@@ -38,7 +38,7 @@ interface Walk extends Callee {
   seen: Set<number>;
 }
 
-/** Returns the mentions of CALLEE in SOURCE, read under FEATURES. */
+/** Returns the calls and other mentions of CALLEE in SOURCE. FEATURES decide what #+ and #- include. */
 export function callMentionsIn(
   source: SourceText,
   features: ReadonlySet<string>,

@@ -161,8 +161,8 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
 }
 
 /** Returns the span of the only list that defines SYMBOL in the top-level form at START. If none or several do, returns
- * the span of the whole form. Returns undefined when no form begins at START. In a standard definition, such as a
- * DEFSTRUCT, only another definition counts, not an option with the name of a function. */
+ * the span of the whole form. Returns undefined when no form begins at START. If the form is a standard definition,
+ * such as a DEFSTRUCT, only lists in it whose operator begins with DEF count. Other lists, such as options, do not. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.formFrom(start);
   if (whole === undefined || definitionOf(whole)?.name === symbol) return whole;

@@ -350,8 +350,8 @@ export function* formsWithin(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the form at or after INDEX of SOURCE, read under FEATURES; undefined when there is none. If FEATURES is
- * undefined, reads all that the text contains. */
+/** Returns the form at or after INDEX of SOURCE; undefined when there is none. FEATURES decide what #+ and #- include.
+ * If FEATURES is undefined, reads all that the text contains. */
 export function readForm(source: string, index: number, features?: Features): Form | undefined {
   const tree = treeOf(source);
   const number = tree.tokenAt(index);

@@ -11,8 +11,8 @@ import { TopLevelForms } from './top-level.ts';
  * current: in IN-PACKAGE. prefix: before a symbol. name: anywhere else, as in (find-package :name). */
 export type PackageRole = 'definition' | 'current' | 'prefix' | 'name';
 
-/** Returns the places in SOURCE, read under FEATURES, that name the package with these NAMES, except in its own
- * definition. */
+/** Returns the places in SOURCE that name the package with these NAMES, except in its own definition. FEATURES decide
+ * what #+ and #- include. */
 export function packageNamedIn(
   source: SourceText,
   features: Features,

@@ -59,8 +59,8 @@ export class Packages {
     }
   }
 
-  /** Returns true when a package contains the symbol that RENAMING renames; undefined if this is unknown. NAME means
-   * the package in code of the package WITHIN, where it can be a local nickname. */
+  /** Returns true when the package called NAME contains the symbol that RENAMING renames; undefined if this is unknown.
+   * WITHIN is the package of the code that contains NAME, because NAME can be a local nickname there. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;

@@ -23,7 +23,7 @@ export function unqualifiedName(name: string): string {
   return setf ? `(SETF ${symbol})` : symbol;
 }
 
-/** Returns NAME as the `name` of a Definition has it: `NAME` or `SETF NAME`. */
+/** Returns NAME without its package in the notation of the member `name` of a Definition: `NAME` or `SETF NAME`. */
 export function definitionNameOf(name: string): string {
   const { symbol, setf } = partsOfName(name);
   return setf ? `SETF ${symbol}` : symbol;

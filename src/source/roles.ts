@@ -52,9 +52,9 @@ interface Step {
  * where it is bound or declared. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
-/** Returns the places in SOURCE, read under FEATURES, that name the symbol SOUGHT. The `current` of SOUGHT is the
- * package at the start of SOURCE. Leaves out its definitions, calls of a function of that name, and lexical variables
- * of that name. */
+/** Returns the places in SOURCE that name the symbol SOUGHT, except its definitions, calls of a function of that name,
+ * and lexical variables of that name. FEATURES decide what #+ and #- include. The `current` of SOUGHT is the package at
+ * the start of SOURCE. */
 export function namedIn(source: SourceText, features: Features, sought: SoughtName): NamedAs[] {
   if (!mayContain(source.text, [sought.name])) return [];
   return [...new TopLevelForms(source, features).mentioning([sought.name])].flatMap(({ form, current }) =>
@@ -77,7 +77,8 @@ function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   });
 }
 
-/** Returns the places in SOURCE, read under FEATURES, that make an instance of a class computed at run time. */
+/** Returns the places in SOURCE that make an instance of a class computed at run time. FEATURES decide what #+ and #-
+ * include. */
 export function computedIn(
   source: SourceText,
   features: Features,

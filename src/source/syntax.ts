@@ -135,7 +135,7 @@ function structureOption(option: Form): Form[] {
   return of === undefined ? [] : [of];
 }
 
-/** Words of LOOP before a pattern of variables or a type, so that a list after them is not evaluated. */
+/** Words of LOOP after which a pattern of variables or a type comes. So a list after such a word is not evaluated. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
 /** Returns the lists among ELEMENTS of a LOOP that are variables or types, not forms. */

@@ -41,8 +41,9 @@ export class TopLevelForms {
   #at = 0;
   #done = false;
   readonly #read: Extent[] = [];
-  /** An entry for each IN-PACKAGE form: the index of its end in `ends`, and in `names` the package that is current from
-   * there on. The first entry is for the start of the text: ASDF-USER in .asd files, else undefined. */
+  /** Both arrays have an element for each IN-PACKAGE form: `ends` the index at which the form ends, `names` the package
+   * that is current from there on. The first elements are for the start of the text. The package there is ASDF-USER in
+   * .asd files, and else undefined. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
 
   constructor(source: SourceText, features: Features) {
@@ -53,7 +54,7 @@ export class TopLevelForms {
 
   /** Returns the extent of the Nth form (0-based), or undefined past the last. */
   nthExtent(n: number): Extent | undefined {
-    // Keeps no FormReader, because it would hold a tree that `treeOf` drops when its text was not used lately.
+    // Makes a FormReader for each call. A stored reader would keep its tree in memory after treeOf's cache drops it.
     const known = this.#done || this.#read.length > n;
     const reading = known ? undefined : new FormReader(treeOf(this.source.text), this.#features);
     while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));

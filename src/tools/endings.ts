@@ -36,8 +36,8 @@ export function interrupterText(byUser: boolean | undefined): string {
   return byUser ? 'by the user on the page' : 'by the tool interrupt';
 }
 
-/** By reason of an interruption: the phrase that says why a call was ended before it began, or was left in a process
- * that a signal had stopped. */
+/** For each reason of an interruption, words that say why the call was interrupted. They are for a call that had not
+ * begun, and for one that stands still because a signal (as by Ctrl-Z) has stopped the process of the image. */
 const END_REASONS: Partial<Record<Interruption['reason'], string>> = {
   ending: 'because the server is ending',
   timeout: 'at its limit',
@@ -179,7 +179,7 @@ export function withoutValue(output: string, value = ''): string {
 }
 
 /** Returns the section with the OUTPUT of a call, cut to LIMIT characters; undefined when there is no output. VALUE is
- * the value that the call returned. If the output ends with this value, a note replaces it. */
+ * the value that the call returned. Where the output ends with a long VALUE, a short note replaces VALUE. */
 export function outputSection(
   output: Output | undefined,
   limit?: number,

@@ -101,7 +101,8 @@ export async function freshInventory(
   return (await image.call('inventory', { folders }, asking(context))).data.value;
 }
 
-/** Performs the loads STEPS in the image of FRESH, until one fails, as `loadStep` does. Returns the results. */
+/** Calls `loadStep` for each of STEPS in the image of FRESH, until one fails. The position of a step in STEPS is its
+ * number. Returns the results. */
 export async function loadSteps(
   call: FreshCall,
   fresh: ToolDependencies,

@@ -215,14 +215,16 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
-  /** Returns the range of the list at PLACE in the current text of its file; undefined when it is uncertain. If BEFORE
-   * is given, PLACE is that of an atom (see PartPlace): returns the range of the atom after the first BEFORE forms. */
+  /** Returns the range of the list at PLACE in the current text of its file; undefined when it is uncertain. For
+   * an atom, BEFORE is given: returns the range of the form that comes after BEFORE other forms from the start of PLACE
+   * (see PartPlace). */
   span(place: Place, before?: number): Span | undefined {
     const versions = this.#versions(place);
     return versions && spanNow(versions, place, before);
   }
 
-  /** Returns the site of INDEX in the current text of FILE. Of a long line, the site has only the part around INDEX. */
+  /** Returns the site of the character at INDEX in the current text of FILE. If its line is long, the site has only the
+   * part of the line around INDEX. */
   siteAt(file: string, index: number): Site {
     const name = this.fileName(file);
     const position = this.sourceText(file)?.positionAt(index);

@@ -80,9 +80,9 @@ const TICK_MS = 50;
 /** Number of seconds from 1900, where Lisp's universal time begins, to 1970, where Unix time begins. */
 const EPOCH = 2_208_988_800;
 
-/** Reads files on the machine of the image. `isOne` returns true for the name of such a file. `read` returns the octets
- * of the file, and the time when it was last written; undefined when it cannot be read. The octets are absent when this
- * time equals the argument `written`. */
+/** Reads files on the machine of the image, when this is another machine. `isOne` returns true when `file` is the name
+ * of such a file. `read` returns the octets of the file, and the time when it was last written; undefined when it
+ * cannot be read. If the argument `written` equals this time, the octets are left out. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(

@@ -61,8 +61,8 @@ export function placeNow(versions: Versions, place: Place, definition: Definitio
   return { ...form, start: start ?? form.start, inside: start === undefined };
 }
 
-/** Returns the range of the list at PLACE in the current text; undefined when it is uncertain. If BEFORE is given,
- * PLACE is that of an atom (see PartPlace): returns the range of the atom after the first BEFORE forms. */
+/** Returns the range of the list at PLACE in the current text; undefined when it is uncertain. For an atom, BEFORE is
+ * given: returns the range of the form that comes after BEFORE other forms from the start of PLACE (see PartPlace). */
 export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
   const { now, start, same, inside } = placeNow(versions, place, { name: '' });
   if (start === undefined || !same || inside) return undefined;

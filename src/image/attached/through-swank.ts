@@ -77,8 +77,8 @@ export class ThroughSwank {
   }
 
   /** Makes the Lisp that Swank serves load the backend, if necessary, and resolves with the image. BEFORE is the image
-   * that was found earlier; undefined when there is none. Throws a SetupError when the user has removed the backend:
-   * the process of BEFORE still runs this Lisp, but accepts no servers. */
+   * that was found earlier; undefined when there is none. Throws a SetupError when this Lisp still runs in the process
+   * of BEFORE, but accepts no servers: then the user has removed the backend on purpose. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
@@ -92,9 +92,10 @@ export class ThroughSwank {
     });
   }
 
-  /** Asks Swank for the facts about its Lisp, and starts the loading thread there if necessary. FOLDER is an empty
-   * folder. In the result, `loads` is true when this call has started the thread. It is false when the image accepts
-   * servers already, and when another server has started such a thread. */
+  /** Asks Swank about its Lisp. If the backend is not loaded there, starts a thread that loads it. FOLDER is an empty
+   * folder, in which that thread writes its output. BEFORE is the image that was found earlier. IS_RETRY is true in the
+   * second attempt, after Swank aborted an evaluation. In the result, `served` is the image, when it already accepts
+   * servers. `loads` is true when this call has started the thread, and false when another server has. */
   async #ask(
     folder: string,
     before: Served | undefined,

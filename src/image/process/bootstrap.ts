@@ -32,10 +32,11 @@ export interface BootstrapPlan {
   refusal(facts: SbclFacts): string | undefined;
   /** Returns the sources of the backend, for an SBCL that has no compiled backend in its cache. */
   sources(): Buffer;
-  /** Called when `live-lisp dial` answers. `entry` is the JSON of its image. */
+  /** Called when the command runs `live-lisp dial` instead of an SBCL. `entry` is a JSON text that describes the image
+   * to which `live-lisp dial` leads. */
   dialled(entry: string): void;
-  /** Called when no connection is possible. `problem` is the rest of a sentence whose subject is the command. `remedy`
-   * is advice that replaces the usual advice. */
+  /** Called when no connection is possible. `problem` continues a sentence that begins with the command, such as
+   * `starts an SBCL that cannot be used`. `remedy` is advice that replaces the usual advice. */
   failed(problem: string, remedy?: string): void;
 }
 

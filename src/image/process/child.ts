@@ -31,7 +31,8 @@ const LET_GO =
 
 /** A command that starts a remote image. */
 interface Elsewhere {
-  /** Returns the plan that makes the command's stdin and stdout the wire, with the callbacks `then`. */
+  /** Returns the plan that makes the command's stdin and stdout the connection to the backend. The plan calls `then`
+   * when an image that runs already answers, or when no connection is possible. */
   plan: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan;
   /** Translates the paths in messages. */
   paths: FarPaths;

@@ -58,9 +58,10 @@ export class KeptCore {
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes a core for SBCL, the path of a program, after an image has started with the compiled backend. Does nothing
-   * when a core exists, or when a file marks that SBCL cannot save one, unless FAILED is true: then no image could
-   * start from the core, and a new one replaces it. Never throws, because without a core a start only takes longer. */
+  /** Makes a core for SBCL, the path of a program. Called after an image has started with the compiled backend. Does
+   * nothing when there is a core already, or a file that says that SBCL cannot save one. But if FAILED is true, no
+   * image could start from that core, so a new one replaces it. Never throws, because without a core a start only takes
+   * longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;

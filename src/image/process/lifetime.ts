@@ -75,8 +75,8 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** The ends of earlier images because of which this image is plain: its backend uses no internals of SBCL. Empty for
-   * an image that is not plain. */
+  /** Reports of how earlier images ended. Because of these ends, the backend of this image is plain: it uses no
+   * internals of SBCL. Empty when the backend of this image is not plain. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }

@@ -51,6 +51,6 @@ function openShared(): number | undefined {
     return descriptor;
   } catch {
     if (descriptor !== undefined) closeSync(descriptor);
-    return undefined; // Then no request to a lost image is sent again to the next.
+    return undefined; // If this image is lost, its requests are not repeated in the next image: they may have begun.
   }
 }

@@ -81,7 +81,8 @@ export class Rebuild {
     return true;
   }
 
-  /** Repeats ENTRY, the next of ENTRIES, or the batch that begins with it. */
+  /** Repeats in PEER what ENTRY of the journal records: a load, or a batch of forms that begins with ENTRY. ENTRY is
+   * the next one of ENTRIES. */
   async #repeat(peer: Peer, entry: JournalEntry, entries: readonly JournalEntry[]): Promise<void> {
     try {
       switch (entry.kind) {

@@ -361,7 +361,7 @@ export class Sandbox implements CommandSandbox {
   }
 }
 
-/** Returns the error that an obstacle prevents the start of an image, with advice. */
+/** Returns an error with advice, which says that an obstacle prevents the start of an image. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
     `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, best in a container or as another user.`,

@@ -17,7 +17,7 @@ import { type OperationName, type PendingCall, perform, type RequestHost } from 
 export interface CallHost extends RequestHost {
   /** The series from which the calls get their numbers; absent when the server has only this image. */
   readonly series?: Series | undefined;
-  /** Returns the peer, the backend in an image, that is ready for calls; undefined when there is none at this time. */
+  /** Returns the peer, which stands for the backend in the image, when it is ready for calls; else undefined. */
   readyPeer(): Peer | undefined;
   /** Resolves with a peer when it is ready for calls. Throws a SetupError when no image can be started. */
   whenReady(): Promise<Peer>;

@@ -69,8 +69,8 @@ interface Life {
   readonly pulse: Pulse | undefined;
   /** The data that the operating system has about the process; undefined when the server does not run one. */
   readonly outside?: Outside | undefined;
-  /** Returns a function that returns for how many milliseconds, since its first call, the process has waited for a CPU
-   * (see starving.ts). */
+  /** Returns a meter, a function without parameters. A call of the meter returns for how many milliseconds since its
+   * first call the process has waited for a CPU (see starving.ts). */
   denied?(): () => number;
   /** Number of milliseconds without a reaction after which the image is replaced. Absent for an image that the server
    * cannot replace. */

@@ -37,11 +37,11 @@ const MAX_FAILURE_CHARACTERS = 64_000;
 /** When a chunk contains more messages than this, reading is paused once, so that other work can run. */
 const MANY_MESSAGES = 32;
 
-/** While the backend has more than this many octets still to read, the server reads slowly, because each message of the
- * backend can need an answer. */
+/** While more than this many octets wait to be sent to the backend, the server reads the backend's messages slowly.
+ * Each of these can need an answer, which would have to wait too. */
 const UNREAD_LIMIT = 1024 * 1024;
-/** Milliseconds of a pause in slow reading. The pause must end even if the backend has read nothing, because the
- * backend may have to write before it can read. */
+/** Milliseconds of each pause while the server reads slowly. The pause must end even if the backend has read nothing,
+ * because the backend may have to write before it can read. */
 const PAUSE_MS = 20;
 
 export class Channel {

@@ -16,7 +16,8 @@ export function fairTimeout(limitMs: number, deniedMs: () => number, step: () =>
       else schedule(remaining, waited + ms, before);
     }, ms);
   };
-  // DENIED_MS takes longer than most calls take. So it is not called before half of the limit has passed.
+  // A call of DENIED_MS takes longer than most requests to the image. So the first one is made only after half of the
+  // limit.
   timer = setTimeout(() => schedule(limitMs / 2, limitMs / 2, deniedMs()), limitMs / 2);
   return () => clearTimeout(timer);
 }

@@ -116,7 +116,7 @@ async function readOne(
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
-  // `known` are the definitions in the image. `rows` are those of them that can be the requested form.
+  // `known` has the definitions of the name in the image. `rows` has those whose operator can be the requested one.
   const known = absent ? [] : definitionsOf(described, places, query, args, evaluated);
   const rows = known.filter((row) => hasOperator(row, query, places));
   const lackText = rows.every(({ text }) => text === undefined);

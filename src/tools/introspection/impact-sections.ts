@@ -63,7 +63,7 @@ export function wholeFirst(sections: Part[], limit: number): Part[] {
   return [...sections.filter((section) => !isLong(section)), ...sections.filter(isLong)];
 }
 
-/** Maximum number of calls to list after a call of the same shape. */
+/** Maximum number of calls that are listed briefly in the row of a first call that looks like them. */
 const ALIKE_LIMIT = 50;
 
 /** Returns the rows for CALLS, and the package and reason that all of them share. STATED_HOME is a prefix `PACKAGE::`

@@ -161,8 +161,8 @@ function isRemoval({ lambda_list: list, definition }: Request): boolean {
   return list === undefined && definition === undefined;
 }
 
-/** Returns true when the name means the place `(setf NAME)`: because NAME itself has no definition, or because the new
- * definition defines a place. */
+/** Returns true when the request is about `(setf NAME)` and not about NAME. This is so when `(setf NAME)` is defined,
+ * and either NAME is not, or the new definition in the request is a DEFSETF or DEFINE-SETF-EXPANDER. */
 function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): boolean {
   const alone = facts.kind === undefined && !isNamed(facts);
   const isPlace = definition !== undefined && definesPlace(operator);

@@ -98,8 +98,8 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** Returns true when the form may contain the use. A form that defines the name does not use the name as data, nor as a
- * variable. */
+/** Returns true when the found form may contain the use that SBCL has recorded. If the use is one as data or as a
+ * variable, a form that defines the name does not count. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
   const isAbout = withoutPackage(form.name ?? '') === used && (possible || isDefiner(form.operator));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;

@@ -54,8 +54,9 @@ export function usedOf({ name, variable = false, accessibleIn }: AskedName): Sou
   return { name: symbol, setf, variable, packages: accessibleIn && new Set(accessibleIn) };
 }
 
-/** Returns a function that adds the unrecorded calls in a form to RECORDED. SBCL records only the first call
- * of an inlined function in a form. */
+/** If a function is inlined, SBCL records only its first call in each form. Returns a function that completes a list of
+ * recorded sites: its parameters are the uses from one form and their sites, and it returns the sites of all calls in
+ * this form. */
 function withFurtherCalls(
   { name, packages = new Set() }: SoughtName,
   places: Places,

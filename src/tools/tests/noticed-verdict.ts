@@ -100,7 +100,7 @@ interface Difference {
   fixed: string[];
   /** The tests that passed without the change and did not run with it. */
   missing: string[];
-  /** The number of all tests, as a phrase. */
+  /** The number of all tests, as text such as '12 tests'. */
   of: string;
 }
 

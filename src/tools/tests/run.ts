@@ -19,9 +19,9 @@ import { formerTests, type How, reportResult, type TestSelection } from './run-r
 import { formerLines, unsetTexts } from './run-text.ts';
 import { nameResult, noTestsResult, nothingReached } from './without-results.ts';
 
-/** The next step after a round. 'load all': no test has the requested name, so all systems are loaded and the round is
- * repeated. 'next run': a run is complete, and `repeat` asks for another. 'next round': a test did not finish or the
- * image was lost, and `isolate` asks for the others. */
+/** What follows a round, one request to the image to run tests. 'load all': no test has the requested name, so all
+ * systems are loaded and the round is repeated. 'next run': a run is complete, and `repeat` asks for another. 'next
+ * round': a test did not finish or the image was lost, and `isolate` asks for the others. */
 type Step = 'load all' | 'next run' | 'next round';
 
 /** A call of run_tests. */
@@ -91,8 +91,8 @@ export class Run {
     return reply;
   }
 
-  /** Returns the time limit of a round. Unless `isolate` is true, this is the part of the timeout that the earlier runs
-   * did not use. */
+  /** Returns the time limit of a round. If `isolate` is true, each round has the whole timeout of the call. Otherwise
+   * this is the part of the timeout that the earlier runs did not use. */
   #limit(): { limitMs?: number } {
     const { limitMs } = limitOption(this.#how);
     if (limitMs === undefined || this.#how.isolate) return limitOption(this.#how);
