@@ -1,7 +1,6 @@
 ;;;; Internals of SBCL: the symbol tables of packages, and SBCL's information about names and
 ;;;; classes. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
-;;;; parameters. Each name that is declared here needs a DEFINE-PROBE in probes.lisp, which tests
-;;;; it.
+;;;; parameters. Each name that is declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 

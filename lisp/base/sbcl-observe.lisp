@@ -1,6 +1,6 @@
 ;;;; Internals of SBCL: callers of functions, clocks, entered methods, hashes, and coverage. The
 ;;;; macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their parameters. Each name
-;;;; that is declared here needs a DEFINE-PROBE in probes.lisp, which tests it.
+;;;; that is declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 

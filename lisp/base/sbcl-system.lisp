@@ -1,7 +1,6 @@
 ;;;; Internals of SBCL: strings, stacks, the heap, the encapsulation of functions, threads, and the
 ;;;; process. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
-;;;; parameters. Each name that is declared here needs a DEFINE-PROBE in probes.lisp, which tests
-;;;; it.
+;;;; parameters. Each name that is declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 

@@ -1,6 +1,6 @@
 ;;;; Internals of SBCL: which code uses which names, and how code gets into the image. The macros
 ;;;; DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their parameters. Each name that is
-;;;; declared here needs a DEFINE-PROBE in probes.lisp, which tests it.
+;;;; declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 

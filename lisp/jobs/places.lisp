@@ -56,8 +56,9 @@ is another one.")
 
 (defun version-members (file created now)
   "Return a plist of those JSON members of a source place in FILE, a native name, that are about the
-version of FILE: \"changed\", \"written\", \"undated\", \"mark\" and \"latest\". CREATED is the write date of the version with the place, or NIL for the version that was
-loaded last. NOW is the current write date of FILE, or NIL if it is unknown."
+version of FILE: \"changed\", \"written\", \"undated\", \"mark\" and \"latest\". CREATED is the
+write date of the version with the place, or NIL for the version that was loaded last. NOW is the
+current write date of FILE, or NIL if it is unknown."
   (multiple-value-bind (date mark latest)
       (if **version-as-loaded** (funcall **version-as-loaded** file created) created)
     (let ((changed (and date (not (eql date now)))))

@@ -268,10 +268,10 @@ functions just compiled, whose debug sources are in the list FRESH."
 
 (defun note-users-of-layouts (laid-out fresh)
   "LAID-OUT is a list of LAID-OUT structures: structures of the program whose layout has changed.
-Add the code that was compiled for an old layout to **OUTDATED**: code that refers to the layout, code
-into which functions of the structure were compiled, and code that contains the quoted name of the
-structure, for example as a type. Leave out functions just compiled, whose debug sources are in the
-list FRESH."
+Add to **OUTDATED** the code that was compiled for an old layout: code that refers to the layout,
+code into which functions of the structure were compiled, and code that contains the quoted name of
+the structure, for example as a type. Leave out functions just compiled, whose debug sources are in
+the list FRESH."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))

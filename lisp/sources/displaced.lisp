@@ -91,8 +91,8 @@ LAMBDA-LIST, LOCATION and BY. Ignore errors, which must not reach the program."
 ;;; Reporting removed methods in answers
 
 (defun missed-p (definition)
-  "DEFINITION stands for a removed method. Return true if its generic function exists and no other method
-has replaced the method. Return NIL if the file of the method was loaded again without it."
+  "DEFINITION stands for a removed method. Return true if its generic function exists and no other
+method has replaced the method. Return NIL if the file of the method was loaded again without it."
   (let* ((path (definition-file-name definition))
          (file (and path (gethash (file-path path) **files**))))
     (and (generic-function-named (definition-name definition))

@@ -72,7 +72,7 @@ definition."
 
 (defun methods-of-definition (definition)
   "Return a list of the methods of the generic function of DEFINITION. The form of such a method
-would also make the generic function. Return NIL if DEFINITION is of no generic function."
+would also make the generic function. Return NIL if DEFINITION defines no generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))

@@ -338,8 +338,8 @@ made by an older load. Save its form in DEFINITION-BASELINE if later loads must 
 
 (defun note-part (file definitions recording noted)
   "Record a load of some forms of the file FILE: those whose element of *FORM-NUMBERS* is NIL. These
-forms made DEFINITIONS. RECORDING and NOTED are the RECORDING and NOTED structures of the load. Return a list
-of the names of changed definitions that are compiled into code that uses them."
+forms made DEFINITIONS. RECORDING and NOTED are the RECORDING and NOTED structures of the load.
+Return a list of the names of changed definitions that are compiled into code that uses them."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*

@@ -50,8 +50,8 @@ structure."
                                     :key #'car :test #'eq)))))))
 
 (defun exported-since-p (definition)
-  "Return true if DEFINITION stands for an export, and a call of EXPORT outside a DEFPACKAGE has made
-this export again, in the same load or a later one."
+  "Return true if DEFINITION stands for an export, and a call of EXPORT outside a DEFPACKAGE has
+made this export again, in the same load or a later one."
   (and (eq (definition-kind definition) :export)
        (let ((last (assoc (definition-identity definition)
                           (gethash (definition-name definition) **exported**)

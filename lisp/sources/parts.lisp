@@ -15,7 +15,7 @@ or vectors."
 
 (defun structure-layout (definition)
   "Return a pair of the layout of the structure of DEFINITION, and a list of the names of the
-functions that its DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
+functions that its DEFSTRUCT made. Return NIL if DEFINITION defines no structure."
   (let* ((name (definition-name definition))
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))

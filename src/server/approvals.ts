@@ -294,9 +294,9 @@ export function canAsk(server: Server, context?: ServerContext): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** Returns true when the request of CONTEXT has a protocol version of MCP's modern era. In the modern era, each request
- * contains the name and the capabilities of the client, and the result of a tool call can ask the human. In the legacy
- * era, a client sends its name and capabilities only once, when it connects. */
+/** Returns true when the request of CONTEXT has one of the newer protocol versions of MCP, which MCP's SDK calls the
+ * modern era. There, each request contains the name and the capabilities of the client, and the result of a tool call
+ * can ask the human. In older versions, a client sends its name and capabilities only once, when it connects. */
 export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }

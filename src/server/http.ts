@@ -62,8 +62,8 @@ export class Endpoint {
   constructor(life: EndpointOptions) {
     this.#mayUse = tokenCheck(life.token);
     this.#sessions = new HttpSessions(() => createServer(life));
-    // In MCP's modern era, a server object exists for one request only. The client listens for changes in another
-    // request.
+    // For newer versions of MCP (see `isModern`), a server object exists for one request only. The client listens for
+    // changes in another request.
     const changes = announceChanges(life, async () => this.#modern.notify.toolsChanged());
     const connect = () => createServer(life, changes);
     this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });

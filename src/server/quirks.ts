@@ -66,8 +66,8 @@ function quirkOf(server: Server, context?: ServerContext): Quirk | undefined {
   return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
-/** Returns the name of the client that sent the request of CONTEXT. Clients of MCP's modern era send their name with
- * each request, others only when they connect. */
+/** Returns the name of the client that sent the request of CONTEXT. Clients of newer MCP versions (see `isModern`) send
+ * their name with each request, others only when they connect. */
 export function clientName(server: Server, context?: ServerContext): string {
   const envelope = context?.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');

@@ -27,7 +27,8 @@ export interface StatusFacts {
   confinement: string | undefined;
 }
 
-/** Returns the text of the answer. Leaves out explanations that an earlier answer (EARLIER_ANSWERS) has. */
+/** Returns the text of the answer. Leaves out explanations that an earlier answer to the same client (EARLIER_ANSWERS)
+ * had already. */
 export function statusText(
   { status, lastLoss, confinement }: StatusFacts,
   earlierAnswers: EarlierAnswers | undefined,

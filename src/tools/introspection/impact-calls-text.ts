@@ -99,7 +99,7 @@ export function callSections(impact: CallImpact): Part[] {
 }
 
 /** Returns the section about code that finds symbols by computed names. Returns only a line when an earlier answer
- * (EARLIER_ANSWERS) has the same section. */
+ * to the same client (EARLIER_ANSWERS) had this section already. */
 export function findingSection(
   { kind, finding, findingCount }: CallImpact,
   earlierAnswers: EarlierAnswers | undefined,

@@ -56,8 +56,9 @@ function isWithin(
   return definitions.some((each) => names.has(each.name) && start >= each.start && start < each.end);
 }
 
-/** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. NAMES are functions that find
- * symbols by computed names, so that they may call the sought function without a cross reference. */
+/** Returns true when an earlier answer to the same client (EARLIER_ANSWERS) had the same NAMES and TOTAL. NAMES are
+ * functions that find symbols by computed names, so that they may call the sought function without a cross
+ * reference. */
 export function wasListed(
   names: readonly string[],
   total: number | undefined,
