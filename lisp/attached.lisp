@@ -88,8 +88,8 @@ takes the turn several times gives it back as often."
                        "seconds" (- (get-universal-time) time)))))))
 
 (defun drop-turn (count)
-  "If *SESSION* has the turn, subtract COUNT, an integer, from the number of calls that have taken
-it. The session loses the turn when none is left."
+  "If *SESSION* has the turn, subtract COUNT, an integer, from the number of its calls that hold the
+turn. If none is left, no session has the turn any more."
   (sb-thread:with-mutex (**turn-lock**)
     (destructuring-bind (&optional holder (left 0) time) **turn**
       (when (eq holder *session*)

@@ -100,7 +100,7 @@ function callRow(date: Date, client: string, tool: string, end: HTMLElement, arg
   return element('li', {}, element('details', {}, head, element('pre', {}, args)));
 }
 
-/** Makes each change of the filter text filter the lists of calls. */
+/** From now on, filters the lists of calls again whenever the user changes the filter text. */
 export function watchFilter(): void {
   const filterAll = () => {
     for (const row of document.querySelectorAll<HTMLElement>('#call-list > li, #log-list > li'))

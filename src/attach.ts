@@ -67,8 +67,8 @@ function imageText(image: Served): string {
   return `${name}: ${lisp}, pid ${pid}, in ${workspace} since ${servedSince(image)}`;
 }
 
-/** Returns a note on whether a server in this folder would use an image. FITTING are the images that fit the
- * workspace. */
+/** Returns a note that says whether a server that starts in this folder would use the image. FITTING lists all images
+ * that such a server could use. */
 function markOf({ name }: Served, fitting: readonly Served[]): string {
   if (!fitting.some((image) => image.name === name))
     return `; for other folders; here only with --image ${name}`;

@@ -50,8 +50,8 @@ export function chosenImage(
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   return new ChosenImage({
     // A command usually starts the server's own image. But it can also connect to an image that somebody else runs. The
-    // server learns this only after it has started the command. It then uses `attached` and `findByAddress`, so both
-    // get the functions of `dial`.
+    // server learns this only after it has started the command. It then uses `attached` and `findByAddress`. So both
+    // get functions of `dial`, which connect by the command.
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
     root: config.root,

@@ -78,7 +78,8 @@ function unusedTime(path: string): number | undefined {
   return stats?.isFile() ? Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) : undefined;
 }
 
-/** Returns true when the process that wrote an incomplete file has ended. PART begins with its id. */
+/** Returns true when the process that wrote an incomplete file has ended. PART, from the name of the file, begins with
+ * the id of this process. */
 function hasEnded(part: string): boolean {
   const writerPid = /^\d+(?=\.|$)/.exec(part)?.[0];
   return writerPid !== undefined && !isRunning(Number(writerPid));

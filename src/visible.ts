@@ -108,9 +108,9 @@ function isTwin(word: string): boolean {
   );
 }
 
-/** Returns WORD with codes in place of letters that can be confused with Latin letters. In a word with Latin letters,
- * these are all letters of other scripts for which isDistinctAmongLatin returns false. In a word without, they are the
- * letters for which isDistinct returns false, or all letters if the whole word is a twin. */
+/** Returns WORD with codes in place of letters that can be confused with Latin letters. If WORD contains Latin letters,
+ * these are all letters of other scripts for which isDistinctAmongLatin returns false. If it contains none, these are
+ * the letters for which isDistinct returns false, or all letters if isTwin(WORD). */
 function imitationsIn(word: string): string {
   const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
   const distinct = latin ? isDistinctAmongLatin : isDistinct;
@@ -125,8 +125,8 @@ function imitationOf(char: string): string {
   return letter && !PHONETIC.test(char) ? char : codeOf(char);
 }
 
-/** Returns LINE, which withIsolates returned and which may have been cut, with codes in place of the words that
- * isolates enclose. For clients that do not apply isolates. */
+/** Returns LINE with codes in place of the words that withIsolates has enclosed in isolates (U+2066 to U+2069). LINE
+ * may have been cut since. For clients that do not apply isolates. */
 export function withoutIsolates(line: string): string {
   return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
 }

@@ -67,8 +67,8 @@ is the number of the kind of information, from KIND-NUMBER."
 KIND-NUMBER, of the kinds of information to remove."
   ("SB-INT" "CLEAR-INFO-VALUES"))
 (define-internal know-value (name number value)
-  "Store VALUE in the globaldb as information about NAME. NUMBER is the number of the kind of
-information, from KIND-NUMBER."
+  "Store VALUE as information about NAME in SBCL's database of names, the globaldb. NUMBER stands
+for the kind of information; KIND-NUMBER returns it."
   ("SB-INT" "SET-INFO-VALUE"))
 (define-internal forget-types ()
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))

@@ -59,7 +59,7 @@ longer the definition of a name."
 
 (define-internal-variable coverage-info
   "A list with SBCL's records of coverage. The first element is a hash table from file names to
-entries for FILE-PARTS. The other elements are entries for MARKING-CODE."
+entries that FILE-PARTS reads. The other elements are entries that MARKING-CODE reads."
   ("SB-C" "*CODE-COVERAGE-INFO*"))
 (define-late-internal file-parts-reader
   "Return SBCL's function that takes an entry of the hash table in COVERAGE-INFO and returns a

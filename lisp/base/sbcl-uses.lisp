@@ -29,9 +29,8 @@ INTERNAL-NAME-P, and later it has another function of that name."
   arguments)
 
 (defun probe (argument)
-  "Call PROBED twice. The form numbers of the two calls are large and their difference is small. So
-the number that SBCL records for the second call shows whether it records differences, for
-*DIFFERENCES*."
+  "Call PROBED twice. *DIFFERENCES* checks which number SBCL has recorded for the second call: its
+form number, which is large, or the difference from the number of the first call, which is small."
   (list (list argument) (list argument) (list argument) (list argument) (list argument)
         (probed (probed argument))))
 

@@ -123,8 +123,9 @@ their values."
           collect (cons symbol (symbol-value symbol))))
 
 (defun stack-objects ()
-  "Return a list of the objects to which words on the stack of this thread point. As for the garbage
-collector, a word can be left over from a call that has returned."
+  "Return a list of the objects to which words on the stack of this thread point. This includes
+words that a call that has returned left on the stack, since the garbage collector also respects
+them."
   (let ((objects '()))
     (close-region)
     (stack-words (lambda (word)

@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defvar *follower* nil
-  "NIL, or the job that reports the values of a call. A thread of the program binds this while it
-makes the call again after a held error.")
+  "NIL, or the job whose answer reports the values of a call. When a thread of the program makes a
+call again after a held error, it binds this variable during the call.")
 
 (defun hold-condition (condition seconds job &key signalled)
   "Hold CONDITION: stop this thread, and serve requests about it until none comes for SECONDS. Then

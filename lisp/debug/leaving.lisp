@@ -36,7 +36,7 @@ from it is fatal."
     (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
 
 (defun why-not-left (frame)
-  "Return a text with the reason why FRAME cannot be left, or NIL if it can be left."
+  "Return a text with the reason why a debugger cannot return from FRAME, or NIL if it can."
   (let ((name (frame-name frame)) (shares (shares-code-p frame)))
     (cond ((not (frame-tag frame)) "its code was compiled at too low a debug level")
           ((not (eq :standard
@@ -67,8 +67,8 @@ of its qualifiers, and a list of its specializers."
                     (first (last rest))))))
 
 (defun calling-form (method form)
-  "Return a CALL-METHOD form that calls METHOD as FORM, an effective method form, does, with the
-same next methods. Return NIL if FORM does not call METHOD."
+  "Return a CALL-METHOD form that calls METHOD with the same next methods as FORM, an effective
+method form. Return NIL if FORM does not call METHOD."
   (cond ((atom form) nil)
         ((eq (first form) 'call-method)
          (let ((next (and (listp (third form)) (member method (third form)))))

@@ -226,9 +226,10 @@ SHOWN-FRAMES when CONDITION was signalled."
             (watch-last-error watch) (sb-ext:make-weak-pointer condition)))))
 
 (defun follows-cause-p (condition watch)
-  "Return true if CONDITION is the error of a form that could not be compiled, and its report
-contains the report of the last error that WATCH, a WATCH structure, recorded in this thread. The
-compiler has printed both reports already, so printing them runs no new code of the program."
+  "Return true if CONDITION only reports that a form could not be compiled because of another error,
+and WATCH, a WATCH structure, has just recorded that other error in this thread. This is so if the
+report of CONDITION contains the report of that error. The compiler has printed both reports
+already, so printing them here runs no code of the program that has not run already."
   (let* ((pointer (watch-last-error watch))
          (cause (and pointer
                      (eq (watch-last-thread watch) sb-thread:*current-thread*)

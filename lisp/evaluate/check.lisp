@@ -28,8 +28,8 @@
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-begin (text start end)
-  "Return the index in TEXT at which the form begins that ends at END. Between START and the form
-are only white space and comments."
+  "Return the index in TEXT at which a form begins. The form ends at END, and only white space and
+comments are between START and the form."
   (let ((*read-suppress* t)) (form-start text start end)))
 
 (defun package-there (packages place)

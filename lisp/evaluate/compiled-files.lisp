@@ -50,10 +50,11 @@ that of the source."
        (sb-ext:native-namestring copy) (sb-alien:addr times)))))
 
 (defun call-compiling-as (file copy function)
-  "Call FUNCTION, which compiles COPY, and return its values. Code that is compiled, or that is
-compiled while COPY is loaded, gets FILE as its source file. SBCL also records a date of this source
-file, which differs from the dates of all loaded versions of FILE with another text. If FILE does
-not exist, this date is later than that of the version loaded before."
+  "Call FUNCTION, which compiles COPY, and return its values. SBCL then records FILE as
+the source file of the compiled code, also of code that is compiled while COPY is loaded. SBCL
+records a date with FILE. This is the write date of FILE, or a later one if a loaded version with
+another text has that date. If FILE does not exist, the date is later than that of the version that
+was loaded before."
   (let* ((written (date-of (pathname file)))
          (date (if written
                    (version-date (true-name file) written (or *whole-text* (read-text file)))

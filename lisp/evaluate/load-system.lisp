@@ -79,9 +79,9 @@ SYSTEM, a name. BY is the name of the system or file that needs it, or NIL."
           "initFile" **init-file**))
 
 (defun found-system (name)
-  "Return two values: the ASDF system that NAME means, or NIL if ASDF finds none, and NIL. If the
-.asd file of the system needs a missing system, the second value is the list from NEEDED-SYSTEM
-about it."
+  "Return two values. The first is the ASDF system that NAME means, or NIL if ASDF finds none. The
+second is NIL or, if the .asd file of the system needs a missing system, the list from NEEDED-SYSTEM
+about that system."
   (multiple-value-bind (needed system)
       (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))

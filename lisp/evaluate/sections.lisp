@@ -68,7 +68,7 @@ an IN-PACKAGE or DECLAIM form. After the end of SECTION, skip the rest of STREAM
 
 (defun reader-in-section (section function)
   "Return a reader macro function that calls FUNCTION, another reader macro function. For a
-top-level form of the file of SECTION, a SECTION structure, it calls FUNCTION by READ-IN-SECTION."
+top-level form of the file of SECTION, a SECTION structure, it has READ-IN-SECTION call FUNCTION."
   (lambda (stream &rest arguments)
     (flet ((read-it ()
              (let ((*within-form* t)) (apply function stream arguments))))
@@ -90,9 +90,9 @@ basic plane.")
   (dotimes (code *macro-character-limit*) (funcall visit (code-char code))))
 
 (defun readtable-for-section (section readtable)
-  "Return a copy of READTABLE that reads each top-level form that begins with a macro character by
-READ-IN-SECTION for SECTION, a SECTION structure. Other top-level forms are symbols and numbers,
-which have no effect."
+  "Return a copy of READTABLE whose macro characters call READ-IN-SECTION at top level, so that only
+the forms in SECTION, a SECTION structure, have an effect. Top-level forms that begin with no macro
+character are symbols and numbers, which have no effect anyway."
   (let ((copy (copy-readtable readtable)))
     (flet ((dispatching-p (char)
              (nil-if-program-fails (get-dispatch-macro-character char #\a readtable) t))

@@ -48,8 +48,8 @@ systems in NAMES, a list of names, that ASDF has registered."
         0 5000))
 
 (define-operation ("system-files" :gives (list string)) ((names (list string) "Names of systems."))
-  "Return the source files and the .asd files of those of the systems NAMES that ASDF has
-registered, at most 5000."
+  "Return the source files and the .asd files of the systems NAMES, at most 5000 files. Leave out
+systems that ASDF has not registered."
   (system-paths names))
 
 (defun direct-needs (system)

@@ -201,8 +201,8 @@ functions that FUNCTION adds to ASDF."
 
 (defun call-finding-all (function)
   "Call FUNCTION, and return its values. Meanwhile ASDF also finds the systems of the workspace, and
-systems in .asd files whose names are not the names of these systems. This also holds if the running
-request has loaded ASDF."
+systems whose .asd files have other names. This works even if ASDF was not loaded before the running
+request."
   (call-finding-trees (lambda () (call-finding-named function))))
 
 (sb-ext:defglobal **asd-files** nil

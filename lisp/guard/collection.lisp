@@ -111,7 +111,7 @@ other half. USAGE is the number of octets in use."
 
 (defun set-nursery ()
   "Make a collection begin after each allocation of a twentieth of **HEAP-SIZE**. By default SBCL
-waits for a twentieth of its whole heap, which is three times as large."
+waits for a twentieth of its whole heap, which is three times as large as **HEAP-SIZE**."
   (setf (sb-ext:bytes-consed-between-gcs) (floor **heap-size** 20)
         ;; Set the trigger too. SBCL uses the new size only after the next collection.
         collection-trigger (+ (heap-usage) (floor **heap-size** 20))))

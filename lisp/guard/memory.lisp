@@ -13,8 +13,9 @@
 
 (defstruct (grower (:constructor make-grower (key least)))
   "A job, or a thread without a job, that has allocated octets. KEY is the job or thread. GROWTH is
-the number of octets charged to KEY that are still in use. LEAST is the smallest number of octets in
-use in the whole heap since the first charge: at most the octets above it can belong to KEY."
+the number of octets charged to KEY that are still in use. LEAST is the smallest number of octets
+that were in use in the whole heap since the first charge. KEY cannot have more octets than the heap
+has now above LEAST."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)

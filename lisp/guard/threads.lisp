@@ -21,8 +21,9 @@ variable instead, if it has one. If this function returns, SBCL enters its debug
 thread started to run jobs is :BACKEND.")
 
 (defun starter-noted (function &rest arguments)
-  "Hook: FUNCTION makes a thread. Call it with ARGUMENTS, record the job that starts the thread, and
-return the thread. In a thread that a job started, record that job."
+  "Hook: FUNCTION makes a thread. Call it with ARGUMENTS, and return the thread. Record in
+**STARTERS** the job that starts the thread: the job of this thread, or else the value for this
+thread in **STARTERS**. If this is the reader thread, record :BACKEND."
   (let ((starter (or *job*
                      (gethash sb-thread:*current-thread* **starters**)
                      (and *reading* :backend)))

@@ -110,8 +110,9 @@ ASDF or of the library manager, load ASDF or the manager, and call FUNCTION agai
   (call-reading function))
 
 (defun unread-cause (condition)
-  "Return the reader error that made LOAD, COMPILE-FILE or ASDF signal CONDITION. If there is none,
-return the error that CONDITION contains if CONDITION is an error of ASDF, else CONDITION."
+  "LOAD, COMPILE-FILE or ASDF has signalled CONDITION. Return the reader error that is its cause, if
+there is one. Otherwise return the error in CONDITION if CONDITION is ASDF's error about an .asd
+file, else CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (part-of-condition (contrib-symbol "ASDF" "ERROR-CONDITION") condition)

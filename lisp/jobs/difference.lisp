@@ -120,7 +120,8 @@ is false, ignore letter case."
           return index))
 
 (defparameter *others-of-part* 8
-  "The largest number of other objects with which COMPARED-P records comparisons of one object.")
+  "The largest number of comparisons of one object, each with another object, that COMPARED-P
+records.")
 
 (defun compared-p (seen depth one other)
   "Return true if SEEN records a comparison of ONE with OTHER at nesting depth DEPTH or less.

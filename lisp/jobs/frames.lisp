@@ -154,8 +154,8 @@ or to one in *SIGNALLING*. Frames of such functions at the ends of the stack are
 (defun entry-p (name)
   "Return true if NAME, a debug name, belongs to a function through which a signal, a trap, the
 garbage collector or the backend interrupts a thread of the program. Such a function is in
-*ENTRIES*, or it is a method for CAPTURE-STREAM, whose debug name contains this symbol. The frames
-that are newer than the frame of such a function are not the program's."
+*ENTRIES*, or it is a method for CAPTURE-STREAM, that is, NAME contains this symbol. Frames newer
+than the frame of such a function do not belong to the program."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
@@ -195,9 +195,9 @@ satisfy LOADER-P either."
                  frames))
 
 (defun below-entry (frames)
-  "Return the tail of FRAMES, a list of frames, newest first, after the oldest frame whose name
-satisfies ENTRY-P. Leave out the foreign frames through which Lisp was entered. They are among the
-next six."
+  "FRAMES is a list of frames, newest first. Return the tail of FRAMES after the oldest frame whose
+name satisfies ENTRY-P, without the frames that interrupted the program. Also leave out the frames
+of foreign code that called into Lisp for the interruption: they are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry

@@ -182,9 +182,10 @@ invoked forever."
                 (call-as-program (lambda () (invoke-restart restart))))))))
 
 (defun taken-members ()
-  "Return a plist of answer members: the first *RESTARTS-TAKEN-LIMIT* restarts in *RESTARTS-TAKEN*,
-the number of all if there are more, the names of chosen restarts that need arguments, and the names
-of all restarts by which this call continued after errors."
+  "Return a plist of JSON members about restarts for the answer of this call: the first
+*RESTARTS-TAKEN-LIMIT* restarts in *RESTARTS-TAKEN*; the number of all restarts in it, if there are
+more; the names of the restarts that the caller chose but that need arguments; and the names of all
+restarts by which this call continued after errors."
   (let ((count (hash-table-count *restarts-taken*)))
     (list "taken" (loop with rows = (make-array (min count *restarts-taken-limit*))
                         for key being the hash-keys of *restarts-taken* using (hash-value taken)

@@ -71,8 +71,8 @@ the thread. The thread of JOB calls END-JOB when it ends for any reason."
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun end-if-dead (job)
-  "Call END-JOB for JOB if its thread has ended without this call, for example because the thread
-was ended before it began."
+  "If the thread of JOB has ended, call END-JOB for JOB. The thread usually does this itself, but it
+cannot if, for example, it was ended before it began."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))

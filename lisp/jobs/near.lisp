@@ -178,8 +178,9 @@ defined by now, for example by a form after the one that caused a warning."
       (near-symbols (symbol-name symbol) package wanted :hidden t))))
 
 (defun near-package-error (condition)
-  "Return a list of names near the missing package in CONDITION, a package error. If a symbol of a
-package is missing, return names near that of the symbol."
+  "CONDITION is a package error. If it says that a package does not exist, return a list of names
+near that of the package. If it says that a package lacks a symbol, return a list of names near that
+of the symbol."
   (let ((package (package-error-package condition)))
     (typecase package
       ((or string symbol character)

@@ -135,9 +135,9 @@ plist of answer members. If a lookup fails, the value in the answer describes th
 
 (defun call-in-job (operation arguments)
   "Call OPERATION, an OPERATION structure, in the job of this thread, with ARGUMENTS, a hash table
-from a message. Return a plist of answer members. First read the arguments that concern the job:
-whether the server takes the output in parts, and the members of the shape HOLD, which control the
-handling of errors."
+from a message. Return a plist of answer members. First use the arguments that concern the job:
+\"follow\", with which the server fetches the output in parts, and the members of the shape HOLD,
+which say what happens at an error."
   (when (gethash "follow" arguments) (follow (job-output *job*)))
   (setf **held-above**
         (max **held-above**

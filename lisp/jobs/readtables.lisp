@@ -82,7 +82,8 @@ READTABLE and has the same contents."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is for READTABLE, whatever its contents, or else a new MARK structure. The
-caller needs the contents before a form that may have changed READTABLE."
+  "Return a MARK structure with the contents that READTABLE had before the current form, which may
+have changed READTABLE already. This is **MARK** if it is for READTABLE, even if its contents
+differ. Otherwise it is a new MARK structure."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

@@ -73,7 +73,7 @@ session."
 
 (defun number-shown-as (shown)
   "Return the number of the object or error that has the number SHOWN in answers to this session.
-Return 0, which is the number of none, if SHOWN belongs to the series of another image."
+Return 0 if SHOWN belongs to the series of another image: no object or error has the number 0."
   (destructuring-bind (count . index) (session-series *session*)
     (multiple-value-bind (number rest) (floor (- shown index 1) count)
       (if (zerop rest) (1+ number) 0))))

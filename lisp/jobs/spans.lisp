@@ -149,9 +149,9 @@ PATHS is SBCL's hash table from each list of the form to its source path."
     (fill-gaps spans depths)))
 
 (defun without-doubtful (spans doubtful paths)
-  "Return the start of SPANS, a SPANS vector, with the lists before DOUBTFUL, a list. If DOUBTFUL is
-NIL, return SPANS. Lists after DOUBTFUL may have other numbers in the loaded file. PATHS is SBCL's
-hash table from each list to its source path."
+  "Return the part of SPANS, a SPANS vector, for the lists before DOUBTFUL, a list of the form. If
+DOUBTFUL is NIL, return SPANS. The lists from DOUBTFUL on may have other numbers in the loaded file.
+PATHS is SBCL's hash table from each list to its source path."
   (let ((number (and doubtful (second (gethash doubtful paths)))))
     (if number (subseq spans 0 (* 2 number)) spans)))
 
@@ -248,8 +248,8 @@ NUMBER. Then store the places of the lists, and the package in which FORM was re
 (defvar *recorder* nil "The RECORDER of the file that is being read again, or NIL.")
 
 (defun doubtful (list)
-  "Return LIST. If no list of its top-level form is marked as DOUBTFUL yet, mark LIST. The caller
-calls this where the reader may have made another object when the file was loaded."
+  "Return LIST, for which the reader may have made another object when the file was loaded. If LIST
+is the first such list in its top-level form, store it in RECORDER-DOUBTFUL."
   (when (and *recorder* (null (recorder-doubtful *recorder*)))
     (setf (recorder-doubtful *recorder*) list))
   list)
@@ -355,9 +355,9 @@ Return NIL if the place of the list is unknown."
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "Return true if LOADED and READ, FILE-SPANS structures of one file, have the same lists in the
-top-level form with number FORM, as far as known. If LOADED comes from reading the file again, it
-may have only the first lists of the form."
+  "Return true if LOADED and READ, FILE-SPANS structures of one file, have the same spans of the
+lists in the top-level form with number FORM. Also return true if the spans of one of them are
+unknown. If LOADED comes from reading the file again, it may have only the first lists of the form."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)

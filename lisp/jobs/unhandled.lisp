@@ -235,8 +235,8 @@ debugger."
 warnings.")
 
 (defun signal-again-later (condition)
-  "If CONDITION is a timeout that has missed the program's handlers, continue now, and signal it
-again after a millisecond."
+  "If CONDITION is a timeout that occurred while the program's handlers were not established, invoke
+its CONTINUE restart, and signal it again after a millisecond. Otherwise return."
   (let ((continue (and +handlers+
                        (typep condition 'sb-ext:timeout)
                        (tailp (symbol-value +handlers+) *handlers-outside*)

@@ -313,7 +313,7 @@ return NIL."
                    (cdr form)))))
 
 (defun note-operator (form)
-  "Record in *EFFECTS* the effects of FORM, which was evaluated, that its operator shows and that no
+  "FORM was evaluated. Record in *EFFECTS* those of its effects that its operator shows, and that no
 hook notices."
   (when (and (consp form) (proper-length form))
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))

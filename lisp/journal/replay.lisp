@@ -35,7 +35,7 @@
     ;; The server keeps FORMS in a file, which can be damaged. So the wire checks only that each is
     ;; an object, and REPLAY-FORM reports a bad one.
     ((forms (list (map anything))
-      "Each a FormEntry, or with only `inPackage` a change of the session's package."))
+      "Each has the members of FormEntry, or only `inPackage`: the package for the next forms."))
   "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.
 Before each form, send the server its index, so that the server knows which form hangs or ends the
 image. Stop after a form that leaves the image broken."

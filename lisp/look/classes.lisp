@@ -195,8 +195,8 @@ CLASS and its superclasses."
               (data (remove-if (lambda (name) (member name own)) names))))))
 
 (defun direct-default-initargs (class)
-  "Return the default initargs that the definition of CLASS itself has. Return NIL if a metaclass of
-the program has a method of this reader that signals an error."
+  "Return the default initargs that the definition of CLASS itself has. Return NIL if CLASS has a
+metaclass of the program whose method of CLASS-DIRECT-DEFAULT-INITARGS signals an error."
   (nil-if-program-fails (sb-mop:class-direct-default-initargs class)))
 
 (defun default-initargs (classes)

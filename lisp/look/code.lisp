@@ -97,8 +97,8 @@ names here, not a quoted form."
 
 (defun bare-lambda-list (arglist)
   "Return a copy of the lambda list ARGLIST that prints without package prefixes, which say nothing
-about parameters. In default forms, symbols such as CAR and :KEY, for which PLAIN-SYMBOL-P is true,
-are not changed."
+about parameters. For this, uninterned symbols replace the symbols. In default forms, the copy keeps
+the symbols that satisfy PLAIN-SYMBOL-P, such as CAR and :KEY."
   (loop with defaults = nil
         for rest = arglist then (cdr rest)
         while (and (consp rest) (plusp *conses-left*))

@@ -220,9 +220,9 @@ structure, so make one."
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Record in INDEX that it has the uses by the code object CODE. USER is the USER structure of a
-function in CODE. If the debug name of this function contains another name than USER has, add the
-function to USE-INDEX-OTHERS."
+  "Record in INDEX that the uses of names by the code object CODE were added to it. USER is the USER
+structure of a function in CODE. If OTHER-NAME-P is true for the name and the function of USER, add
+this function to the table USE-INDEX-OTHERS of INDEX."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))

@@ -9,10 +9,10 @@
 ;;; Finding the users that still exist
 
 (defun shown-itself-p (code name)
-  "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
-as a user. Return NIL if CODE was compiled to run once and has run. Also return NIL if the answer
-shows a top-level form instead: the form that made CODE or, if CODE was made during the load of a
-file, a form of this file that uses NAME. **CLAIMED** has the makers of code."
+  "CODE is a code object that uses NAME and is from no file. Return true if an answer must show CODE
+itself as a user of NAME. Return NIL if CODE was compiled to run once and has run. Also return NIL
+if the answer shows the maker of CODE (**CLAIMED**) instead: the evaluated form that made CODE or,
+if CODE was made during the load of a file, a form of this file that uses NAME."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -106,9 +106,9 @@ are none, or if the backend has not read this text of the file."
                         :key #'first :test-not #'equal))))))
 
 (defun contains-p (user name)
-  "Return true if the function of USER, a USER structure, may contain NAME as data. The functions of
-one top-level form share their constants, so the text of the function's definition, if it was read,
-must contain NAME, too."
+  "The code of USER, a USER structure, has NAME in its constants. Return true if NAME may be data of
+the function of USER. The functions of one top-level form share their constants, so NAME can belong
+to another one. If the text of the function's definition was read, it must contain NAME, too."
   (let ((inside (inside-form user)))
     (or (null inside)
         (some (lambda (definition) (member (name-symbol name) (rest definition) :test #'eq))

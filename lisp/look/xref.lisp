@@ -18,13 +18,12 @@ docs/develop/contracts.md)."
 (define-check (xrefs-kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate the forms BODY with the variable INDEX bound to the current index, while this thread
-holds the lock of the index. First read again the files that were loaded since the last use of this
-macro. This thread does not hold the lock while it reads these files, since reading runs macros of
-the program. *BEGAN* (top-forms.lisp) has the time at which this began. For BODY, *COLLECTED*
-(rows.lisp) and *NATIVE-FILES* (sites.lisp) begin anew, and *MAY-READ-SPANS* (jobs/spans.lisp)
-forbids reading files, since reader macros of the program may not run while this thread holds the
-lock."
+  "First read again the files that were loaded since the last use of this macro. Then take the lock
+of the index, and evaluate the forms BODY with the variable INDEX bound to the current index.
+Reading a file can run reader macros of the program, which must not run while this thread holds the
+lock. So the files are read before, and *MAY-READ-SPANS* (jobs/spans.lisp) forbids BODY to read
+files. *BEGAN* (top-forms.lisp) is bound to the time at which this began. For BODY, *COLLECTED*
+(rows.lisp) and *NATIVE-FILES* (sites.lisp) are bound to empty values."
   `(let ((*began* (get-internal-real-time)))
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -231,11 +230,11 @@ makes this request, and its code will be gone when it has run."
     rows))
 
 (defun mentioned-rows (index target calls &optional nature)
-  "Return a ROWS structure for the functions and forms in INDEX that contain TARGET as data. Leave
-out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is NIL, or
-a part of the names of some kinds of definitions, such as \"FUNCTION\" (natures.lisp). If TARGET is
-defined, but not as NATURE, return an empty structure, since such data probably refers to one of the
-other definitions."
+  "Return a ROWS structure for the functions and forms in INDEX that contain the symbol TARGET as
+data, as in (MAPCAR 'F LIST). Leave out those in CALLS, the ROWS structure of the functions and
+forms that use TARGET. NATURE is NIL or a string such as \"FUNCTION\". If it is a string, and TARGET
+has definitions, but none of a kind (natures.lisp) whose name contains NATURE, return an empty
+structure. Such data probably refers to one of the other definitions."
   (let ((natures (and nature (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)

@@ -176,9 +176,9 @@ symbol)."
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun place-if-unnamed (name)
-  "If the code of the function NAME does not refer to NAME, a recursive call is a jump that no probe
-records. Then return a JSON object with the source location of the function. Else, or if the
-location is unknown, return NIL."
+  "Return a JSON object with the source location of the function NAME if its code does not refer to
+NAME. In such code, SBCL compiles a recursive call to a jump, which no probe can record. Otherwise,
+or if the location is unknown, return NIL."
   (let ((function (plain-definition name)))
     (when (and (typep function 'simple-function)
                (not (member name (called-names (function-code function)) :test #'equal)))

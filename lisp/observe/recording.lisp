@@ -182,8 +182,9 @@ of other observations for the same call."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "A call of the function of PROBE is not recorded. If the innermost recorded call in this thread is
-of the same function, record no more methods in it, since they may belong to the unrecorded call."
+  "A call of the function of PROBE begins, but is not recorded. If the innermost recorded call in
+this thread is of the same function, record there no more methods that are entered, since they may
+belong to the unrecorded call."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))
@@ -211,7 +212,7 @@ how FUNCTION ended."
 
 (defun record-call (probe function &rest arguments)
   "Call FUNCTION, the original function of PROBE, with ARGUMENTS, and return its values. Record the
-call if its arguments satisfy the WHERE of PROBE."
+call if the function in the slot WHERE of PROBE returns true for ARGUMENTS, or if this slot is NIL."
   (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
          (call (and (chosen-p probe arguments) (new-call probe arguments address))))
     (cond ((and call (eq :running (call-how call))) (call-recorded call function arguments))

@@ -153,8 +153,8 @@ definitions. VALUES is a hash table from variables to their values before the lo
 
 (defun changed-names (pairs old-text text)
   "PAIRS is a list of (NEW . OLD) pairs of definitions. OLD-TEXT is the old text of the file, and
-TEXT the new text. Each can be NIL. Return a list of the names of definitions in PAIRS that are
-compiled into code that uses them, and whose forms in OLD-TEXT and TEXT differ."
+TEXT the new text. Each can be NIL. Return the names of those definitions whose forms in OLD-TEXT
+and TEXT differ, and which SBCL compiles into the code that uses them, as it does with macros."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))

@@ -81,9 +81,9 @@ beginning with those that no answer has listed yet."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files &optional removed)
-  "Return a list of the OUTDATED-USES that concern FILES, a list of files, or REMOVED, a list of
-definitions. A COMPILED-USE concerns FILES if one of FILES defines the used name or the user. It
-concerns REMOVED if REMOVED has a definition of the used name."
+  "Return those of the OUTDATED-USES, COMPILED-USE structures, that concern FILES, a list of files,
+or REMOVED, a list of definitions. A use concerns FILES if one of FILES defines the used name or the
+code that uses it. It concerns REMOVED if REMOVED has a definition of the used name."
   (flet ((concerned-p (use)
            (let* ((used (compiled-use-used use)) (user (compiled-use-user use))
                   (method (method-of (compiled-use-function use) user)))

@@ -111,10 +111,10 @@ texts for these elements. Remove nothing from a property list."
               finally (return (values kept texts))))))
 
 (defun trim-table (table removed-p)
-  "Remove an entry from the hash table TABLE if its key satisfies the predicate REMOVED-P. Also
-remove an entry if its value satisfies ENTRY-P with REMOVED-P, unless its key has another
-definition, since the value can have replaced an older value. Return a list of texts for the removed
-entries."
+  "Remove the entries of removed definitions from the hash table TABLE. Return a list of texts for
+these entries. Remove an entry if its key satisfies the predicate REMOVED-P, or if its value
+satisfies ENTRY-P with REMOVED-P. But keep an entry of the second kind if its key is a symbol that
+still has a definition, since the value can have replaced an older value."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -318,6 +318,7 @@ the lists and hash tables in the values of variables. Print what was removed and
       (error "LIVE-LISP:FORGET takes symbols and lists (SETF symbol), such as 'f, but not ~S. ~
               Nothing was removed."
              wrong))
-    ;; Two searches of the values can stop early, and then each adds *TOO-MANY-PARTS*.
+    ;; FORGOTTEN-LINES searches the values of variables twice. If both searches stop early, the list
+    ;; has *TOO-MANY-PARTS* twice.
     (format t "~{~A~%~}" (remove-duplicates (forgotten-lines names) :test #'eq))
     (values)))

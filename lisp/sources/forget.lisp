@@ -69,8 +69,8 @@ definitions, but no user has seen these answers."
 ;;; Removing definitions
 
 (defun files-with-same (definition)
-  "DEFINITION has replaced another definition of the same kind and name. Return a list of the paths
-of the other files whose last load made such a definition. If DEFINITION were removed, the image
+  "Return a list of the paths of the files whose last load made a definition of the same kind and
+name as DEFINITION. DEFINITION has replaced these definitions, so if it were removed, the image
 would have no definition of this kind and name."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))

@@ -141,10 +141,10 @@ lacks."
 
 (defun could-make-p (form definition maker)
   "FORM is a text that loading evaluates. MAKER is the text of the form that made DEFINITION, or
-empty if unknown. Return true if FORM could make DEFINITION. FORM must then contain each of the
-SHOWN-NAMES that MAKER contains, and for an export the name of the package too. MAKER can build a
-name from words instead: then FORM must contain those words of the name that MAKER contains. If
-MAKER is empty, FORM must contain all names."
+empty if unknown. Return true if FORM could make DEFINITION. Compare the names of DEFINITION: its
+SHOWN-NAMES and, for an export, the name of the package. FORM must contain each name that MAKER
+contains. MAKER lacks a name if it builds the name from words: then FORM must contain those words of
+the name that MAKER contains. If MAKER is empty, FORM must contain all names."
   (let ((tokens (tokens-of form)) (made (tokens-of maker)))
     (and tokens
          (every (lambda (name)

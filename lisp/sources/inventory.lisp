@@ -52,8 +52,9 @@ and an object such as a function. Some methods are visited several times."
           when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method))))
 
 (defun within-files-p (identity paths)
-  "IDENTITY is the identity of a definition. Return true if one of the files PATHS made this
-definition, if no file did, or if the file that did is not on the disk now."
+  "IDENTITY is the object that a definition made, such as a function or a method. Return true if the
+definition is from one of the files PATHS, from no file, or from a file that is not on the disk
+now."
   (let* ((name (if (typep identity 'generic-function)
                    (generic-function-file identity)
                    (identity-file identity)))
@@ -86,8 +87,8 @@ hash table, and the class of any other object. Run no code of the user."
    "The variables among these, with texts for their values that can be compared."))
 
 (defun inventory (paths packages)
-  "Return a JSON object with the definitions in PACKAGES that one of the loaded files PATHS, or no
-file on the disk, made."
+  "Return a JSON object of the shape INVENTORY with the definitions in PACKAGES. Leave out those
+that come from a file which is not in PATHS, the list of loaded files, and still exists."
   (let ((items (make-hash-table :test 'equal)) (variables '()))
     (flet ((visit (kind name identity)
              (let ((definition (make-definition kind name identity 0)))

@@ -168,8 +168,9 @@ Return NIL if there is none."
 
 (define-operation ("loaded-texts" :gives (list loaded-text))
     ((versions (list (object (file string) (mark string) (now string)))
-      "Files, each with the mark of a text that was loaded of it, and the digest of its text now."))
-  "Return for each of VERSIONS the text that was loaded, unless its digest is the present one."
+      "Files. `mark` identifies a text of the file that the image has loaded, and `now` is the
+      digest of the present text."))
+  "Return for each of VERSIONS the text with the mark, unless it is equal to the present text."
   (loop for version in versions
         for text = (text-marked (gethash "file" version) (gethash "mark" version))
         for reading = (and text (gethash text **readings**))

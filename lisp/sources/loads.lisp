@@ -106,9 +106,10 @@ SOURCE is relative if COMPILE-FILE was called with a relative pathname."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) files) :test #'equal))
 
 (defun made-within-p (definition recording file)
-  "Return true if another file made DEFINITION, and the load or compilation of the file FILE loaded
-this other file. If the other file used COMPILE or EVAL, SBCL records FILE as the source. RECORDING
-is the RECORDING structure of the load."
+  "Return true if FILE, a SOURCE-FILE structure, did not make DEFINITION itself: FILE has loaded
+another file, while FILE was loaded or compiled, and this other file made DEFINITION. SBCL can have
+recorded FILE as the source nevertheless: it does so if the other file used COMPILE or EVAL.
+RECORDING is the RECORDING structure of the load."
   (let ((change (definition-change definition recording)))
     (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
       (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
@@ -168,8 +169,8 @@ structure."
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "An alist from kinds of definitions to keys of *USER-KINDS*. The definitions of these kinds have
-no function as identity. The key is the kind of the function that such a definition makes.")
+  "An alist for the kinds of definitions that make a function, but whose DEFINITION-IDENTITY is not
+this function. It maps such a kind to the kind that MAP-REACHED gives the function.")
 
 (defun made-function (definition)
   "Return the function that DEFINITION has made. Return NIL if there is none, or if it is a method."
@@ -319,9 +320,10 @@ forms instead."
         unless number collect form))
 
 (defun renumber (file definitions old-text)
-  "Update the form numbers of the definitions of the file FILE, except DEFINITIONS, from
-*FORM-NUMBERS*. If the form of a definition in OLD-TEXT no longer exists, the definition counts as
-made by an older load. Save its form in DEFINITION-BASELINE if later loads must compare it."
+  "Give each definition of the file FILE, except DEFINITIONS, the number that its form has in the
+present text (*FORM-NUMBERS*). OLD-TEXT is the text that was loaded before. If the present text no
+longer has the form, the definition counts as made by an older load. Then save the form in
+DEFINITION-BASELINE if later loads must compare it."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -337,9 +339,10 @@ made by an older load. Save its form in DEFINITION-BASELINE if later loads must 
    file))
 
 (defun note-part (file definitions recording noted)
-  "Record a load of some forms of the file FILE: those whose element of *FORM-NUMBERS* is NIL. These
-forms made DEFINITIONS. RECORDING and NOTED are the RECORDING and NOTED structures of the load.
-Return a list of the names of changed definitions that are compiled into code that uses them."
+  "Record that only some top-level forms of FILE, a SOURCE-FILE structure, were loaded.
+*FORM-NUMBERS* has NIL for each of them. These forms made DEFINITIONS. RECORDING and NOTED are the
+RECORDING and NOTED structures of the load. Return a list of the names of changed definitions that
+are compiled into code that uses them."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*

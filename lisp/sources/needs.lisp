@@ -170,9 +170,9 @@ definitions in the list REMOVED."
     (code-texts (append users mentions) removed)))
 
 (defun code-texts (users removed)
-  "Return two lists for USERS, a list from USERS-OF-NAMES: texts that name definitions, and JSON
-objects with the file and number of other top-level forms. Leave out the definitions in the list
-REMOVED."
+  "USERS is a list of functions and top-level forms from USERS-OF-NAMES. Return two lists: texts
+that name the functions, and JSON objects with the file and the number of each form. Leave out
+functions that are no longer in force, and definitions in the list REMOVED."
   (let ((texts '()) (forms '()))
     (loop for (name function file number) in users
           do (cond (file (push (list (file-path file) number) forms))

@@ -7,8 +7,8 @@
 (defstruct (change (:constructor make-change ()))
   "The recorded facts about a changed symbol, package or method.
 BEFORE: for a symbol, a list of the identities, such as functions, of its earlier definitions.
-SET: a list of (KIND . NAME) pairs, one for each function or macro that a SETF form, for example of
-FDEFINITION, has given to NAME. NAME is this symbol or a list with it.
+SET: a list of (KIND . NAME) pairs, one for each name to which a SETF form, for example of
+FDEFINITION, has given a function or macro. NAME is this symbol or a list with it.
 LOADED: true if a load has changed it. NIL if only a compilation or an evaluation has.
 FILES: a list of the truenames of the files that were being loaded or compiled at the changes.
 AROUND: a list of the truenames of the files that were loading or compiling FILES at the changes.

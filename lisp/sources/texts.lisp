@@ -64,8 +64,8 @@ changed: the digest, followed by a hash of the *FEATURES* with which the text wa
                     (sxhash (format nil "~{~A~^ ~}" (reading-features reading)))))))
 
 (defun marked-p (text mark)
-  "Return true if the string MARK is the digest of TEXT, which READ-TEXT has read, or the value of
-the function OTHER-MARK for TEXT."
+  "Return true if the string MARK is one of the marks that MARK-OF can return for TEXT. TEXT is from
+READ-TEXT."
   (let ((reading (gethash text **readings**)))
     (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 

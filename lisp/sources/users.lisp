@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (compiled-use (:constructor make-compiled-use (used user function)))
-  "A definition compiled into a function. USED is the name of this definition. FUNCTION is a simple
-function with the compiled definition in its code, and USER is the name of FUNCTION."
+  "The fact that FUNCTION, a simple function, was compiled with a definition that is now part of its
+code, such as that of a macro or an inline function. USED is the name of this definition, and USER
+is the name of FUNCTION."
   used user function)
 
 (defun same-use-p (one other)
@@ -120,8 +121,8 @@ the list FRESH."
   (users-of-constants symbol (lambda (constant) (eq constant layout)) fresh))
 
 (defun outdated-uses ()
-  "Remove uses by functions that are no longer in use from **OUTDATED**. Return a list of the
-remaining COMPILED-USE structures, sorted by their texts."
+  "Remove from **OUTDATED** each COMPILED-USE structure whose FUNCTION is no longer a definition of
+its USER. Return a list of the others, sorted by their texts."
   (flet ((use-in-force-p (use) (in-force-p (compiled-use-user use) (compiled-use-function use)))
          (text-of (use)
            (format nil "~A ~A" (function-name-text (compiled-use-used use))

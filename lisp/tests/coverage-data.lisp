@@ -122,7 +122,7 @@ atoms from FROM to the atom, and END the end of the list around it. In (f (g) a 
           (let* ((own (span around))
                  (before (position-if #'consp around :end element :from-end t))
                  (last (if before (span (nth before around)) (and own (list 0 (1+ (first own)))))))
-            ;; SPAN returns, for a list without a recorded position, the position of the list around
-            ;; it. Such a LAST does not say where the atom is.
+            ;; For a list without a recorded position, SPAN returns the position of the list around
+            ;; it. Then LAST does not say where the atom is.
             (and own last (< (second last) (second own))
                  (list (second last) (second own) (- element (if before (1+ before) 0)))))))))

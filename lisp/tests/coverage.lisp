@@ -128,9 +128,9 @@ FASL, and add a FILE-RECORD structure for PATH to COVERING-RECORDS."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the coverage of the definitions in the file PATH. CONTENT is a copy of the text of this
-file that has only the definitions. FOLDER is the native name of a directory for fasls. NUMBER is an
-integer that no other file has."
+  "Measure the coverage of the definitions in the file PATH. CONTENT is the text of
+this file without anything but the definitions. FOLDER is the native name of a directory for fasls.
+NUMBER is an integer that no other file has."
   (let* ((*measured-file* path)
          (*spans-loaded* (find-spans path nil))
          (*spans-read* (make-file-spans nil))

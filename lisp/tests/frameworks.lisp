@@ -27,8 +27,8 @@ framework. RUNNER is a function without arguments that runs the test or suite wi
   "A list of the FRAMEWORK structures of all supported test frameworks, the last defined first.")
 
 (defun define-framework (name packages &key probes entries holding protocol)
-  "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. If
-PROTOCOL is not empty, put the names of the functions in PROBES in front of it."
+  "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. But if
+PROTOCOL is not empty, the slot PROTOCOL also gets the names of the functions in PROBES."
   (push (make-framework name packages probes entries holding
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))

@@ -183,7 +183,8 @@ test. If the function cannot be replaced, count it as missed, and return NIL."
           (t (note-missed)))))
 
 (defun replaceable-p (name)
-  "Return true if NAME names an ordinary function, defined by *MEASURED-FILE*, without wrappers."
+  "Return true if a copy that marks its parts can replace the function NAME: it is an ordinary
+function without wrappers, *MEASURED-FILE* defined it, and *AS-LOADED* is true."
   (and *as-loaded*
        (typep name '(or symbol (cons (eql setf) (cons symbol null))))
        (global-function-p name)

@@ -17,8 +17,8 @@ those of other failures.")
 others.")
 
 (defun character-limit (characters)
-  "CHARACTERS is the number of characters for a text in most failures. Return the number for the
-current failure: CHARACTERS, or more in the first failures of a run."
+  "Return the maximum number of characters of a text in the report of the current failure:
+CHARACTERS, or more if the failure is one of the first of a run."
   (if (and *run* (< (run-noted *run*) *whole-failures*)) (* *whole-factor* characters) characters))
 
 (defun test-text (name)

@@ -7,8 +7,8 @@ export const QUERY_LIMIT = 1000;
 
 interface RequestTerm {
   term: string;
-  /** The weight of the term in the ranking: 1 for a plain word, and less for a part of a name, a word from PATTERNS, or
-   * a stop word beside known terms. */
+  /** The weight of the term in the ranking. It is 1 for a plain word. It is less for a part of a name, for a word that
+   * PATTERNS add, and for a stop word if other words of the request are known terms. */
   weight: number;
   /** The weight of the term within the subject of the request, from which the coverage is computed. */
   subjectWeight: number;

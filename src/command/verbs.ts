@@ -27,7 +27,7 @@ export interface Verb extends Partial<Operands> {
   options?: { readonly [name: string]: Arguments };
 }
 
-/** Returns Operands in which each operand sets the parameter at its position in GIVES. */
+/** Returns the Operands of a verb whose first operand sets the first parameter in GIVES, and so on. */
 const inOrder = (...gives: string[]): Operands => ({
   gives,
   calls: (operands) =>
@@ -36,7 +36,7 @@ const inOrder = (...gives: string[]): Operands => ({
       : [Object.fromEntries(operands.map((operand, index) => [gives[index], operand]))],
 });
 
-/** Returns Operands in which all operands are Lisp forms, which together set the parameter NAME. */
+/** Returns the Operands of a verb whose operands are Lisp forms, which together set the parameter NAME. */
 const forms = (name: string): Operands => ({
   gives: [name],
   reads: 'without operands',
@@ -46,8 +46,8 @@ const forms = (name: string): Operands => ({
   },
 });
 
-/** Returns Operands in which one operand sets the parameter NAME, and several set the parameter `names`. If LEAST is 0,
- * the operand can be absent, because an option can replace it. */
+/** Returns Operands for names. A single operand sets the parameter NAME. Several operands set the parameter `names`. If
+ * LEAST is 0, there can be no operand, because an option can replace it. */
 const names = (name: string, least: 0 | 1 = 1): Operands => ({
   gives: [name, 'names'],
   calls: ([first, ...more]) => {
@@ -191,8 +191,8 @@ export function inVerbs(text: string): string {
   });
 }
 
-/** Matches the name of a tool, or `call`, and an argument. The value of the argument is true, a number, a word, or a
- * string or an array as in JSON. */
+/** Matches advice such as `load_file with forget: true`: the name of a tool or the word `call`, then `with`, an
+ * argument and its value. The value is true, a number, a word, or a JSON string or array. */
 const ADVICE = /\b([a-z]+(?:_[a-z]+)*) with ([a-z_]+): (true\b|\[[^\]\n]*\]|"(?:[^"\\\n]|\\.)*"|[\w:/-]+)/g;
 
 function verbCommand(tool: string): string | undefined {

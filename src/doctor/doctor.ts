@@ -169,7 +169,8 @@ export async function findCulprit(
   return { kind: 'parts', parts };
 }
 
-/** Returns the least number from 1 to MOST for which SUFFICES resolves with true. It must do so for MOST. */
+/** Returns the least number from 1 to MOST for which SUFFICES resolves with true. Assumes, without a call, that
+ * MOST suffices. */
 async function leastCount(most: number, suffices: (count: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, most];
   while (high - low > 1) {

@@ -88,8 +88,8 @@ class Copy {
     return join(this.target, relative(this.root, path));
   }
 
-  /** Returns a path to which the copy of PATH can be written. The path begins at a descriptor of the folder of the
-   * copy, which is created if it does not exist. */
+  /** Returns the path to which the copy of PATH is to be written. Creates the folder of the copy if it does not exist.
+   * On Linux, the path goes through a descriptor of this folder, so it stays valid when somebody renames the folder. */
   async place(path: string): Promise<string> {
     const parent = dirname(path);
     if (this.#last?.path !== parent) {

@@ -49,7 +49,7 @@ interface WorkspaceFolders {
   changes?: { last: Promise<unknown> };
 }
 
-/** Milliseconds for which the result of `sources` is used again, because a search asks for it for each file. */
+/** Number of milliseconds for which a result of `sources` is kept, because a search needs it once for each file. */
 const SOURCES_MS = 2000;
 
 const HIDDEN = 'the sandbox hides it from the image';
@@ -166,9 +166,9 @@ export class Workspace {
     return new CallError(`${visibleName(path)} is not ${done}: ${why}. ${remedy}`);
   }
 
-  /** Returns the reason, as a clause, why tools may not read the file REAL, a real path from the image; undefined when
-   * they may. Code in a sandbox must not be able to learn, from answers of tools, about files that the sandbox
-   * hides. */
+  /** Returns the reason, as a clause, why tools may not read the file with the real path REAL; undefined when they may.
+   * The path is from the image, so sandboxed code can have made it up, to learn from the answer of a tool about files
+   * that the sandbox hides. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it is in /proc, /sys or /dev, not on a disk';

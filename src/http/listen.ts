@@ -14,8 +14,8 @@ export interface HttpLimits {
   headersMs: number;
   /** Milliseconds in which a whole request must arrive. */
   requestMs: number;
-  /** A connection is closed when it has no request, or when its client reads nothing of an answer, for this number of
-   * milliseconds. */
+  /** Milliseconds without traffic after which a connection is closed, if no request is running on it or if its client
+   * does not read the answer. */
   idleMs: number;
 }
 

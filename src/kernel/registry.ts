@@ -86,9 +86,9 @@ export class ToolRegistry {
     return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
-  /** Returns the counted tools and the image's tools that FILTER accepts. A tool must be at most of the level in
-   * FILTER, and have at least one of its categories. A missing member of FILTER accepts all tools. Throws a CallError
-   * for an unknown level or an invalid filter. */
+  /** Returns the tools that FILTER accepts, without uncounted tools (see `registerUncounted`). FILTER accepts a tool if
+   * its level is at most that in FILTER, and it has one of the categories in FILTER. A missing member of FILTER accepts
+   * all tools. Throws a CallError for an unknown level or an invalid filter. */
   getAgentQTools(filter: ToolFilter = {}): Tool[] {
     if (typeof filter !== 'object' || filter === null) {
       throw new CallError(

@@ -39,8 +39,9 @@ export class StandingApprovals {
     this.#rules.push({ tool, matches });
   }
 
-  /** Lets TOOL run until the end of the session for files in the folders of PLACES that have the same extensions. An
-   * undefined place stands for all calls. */
+  /** Lets TOOL run without a question until the end of the session. PLACES are paths. An approval for a path also
+   * covers other files in its folder with the same extension, if canHoldForSession returns true for them. An undefined
+   * place stands for all calls. */
   allowForSession(tool: string, ...places: (string | undefined)[]): void {
     for (const place of places) {
       const matches = (other: string) =>

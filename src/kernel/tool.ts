@@ -188,8 +188,8 @@ const LIMIT_MS = 120_000;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns the tool for DEFINITION. The contract's defaults are filled in; the short description is by default the
- * first sentence of the description. Throws a CallError when DEFINITION is invalid. */
+/** Returns the tool for DEFINITION. Parts that DEFINITION leaves out get their defaults. The default of the short
+ * description is the first sentence of the description. Throws a CallError when DEFINITION is invalid. */
 export function defineTool<
   const List extends readonly Parameter[],
   const RequiredNames extends readonly string[] = readonly [],

@@ -20,8 +20,8 @@ export interface PageOptions {
   workspace: string;
   /** The names of the images if the session has several, else an empty array. */
   images: readonly string[];
-  /** The last profile and the last recorded calls of the session, undefined when there were none, and its last runs of
-   * tests. */
+  /** What the session observed last: a profile, calls, and runs of tests. A profile or calls are undefined when there
+   * were none. */
   observations: {
     readonly profile: object | undefined;
     readonly calls: object | undefined;

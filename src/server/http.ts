@@ -142,7 +142,8 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
     );
   }
   if (isTooDeep(body, octets.length)) return rpcError(400, -32600, `The request is ${TOO_DEEP}`);
-  // The SDK has the same limit. But of a larger batch, it first checks every message.
+  // The SDK has the same limit, but checks every message of a batch before it compares the number of messages with the
+  // limit.
   if (messagesIn(body).length > BATCH_LIMIT) {
     return rpcError(
       400,

@@ -89,12 +89,12 @@ export interface KeptMention extends Reason {
   start: number;
 }
 
-/** Returns the lambda list of the function that a new call in the top-level form at TOP calls; undefined when it is not
- * known. */
+/** Returns the lambda list of the function that a rewritten call calls; undefined when it is not known. TOP is the
+ * start of the top-level form that contains the call. */
 export type ListAt = (top: number) => LambdaList | undefined;
 
-/** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other mentions are
- * returned in `kept`, and so are the calls that would lack an argument. Skips the mentions within REPLACED. */
+/** Returns the splices that rewrite those calls among MENTIONS that fit PATTERN, also calls inside other calls. Returns
+ * the other mentions in `kept`, with the reasons why they are not rewritten. Skips the mentions within REPLACED. */
 export function rewriteCalls(
   source: SourceText,
   mentions: readonly CallMention[],
@@ -151,8 +151,8 @@ class Rewriting {
     return splices;
   }
 
-  /** Returns the new text of the call FORM, whose elements are ELEMENTS. LIST is the lambda list of the function in the
-   * new call; undefined when it is unknown. A FUNCALL of the function stays a FUNCALL. */
+  /** Returns the new text of the call FORM, whose elements are ELEMENTS. LIST is the lambda list of the function that
+   * the new call calls; undefined when it is unknown. A FUNCALL of the function stays a FUNCALL. */
   #newCall(form: Form, elements: readonly Form[], list: LambdaList | undefined): string {
     // The new call would lose a comment.
     if (!hasBlanksOnly(this.#text, form, elements))

@@ -71,7 +71,7 @@ export interface SoughtDefinition {
   methods?: readonly string[];
 }
 
-/** A form that has the name of a SoughtDefinition where a definition has its name. */
+/** A form such as (OPERATOR NAME ...), where NAME is the name of a SoughtDefinition. It may be this definition. */
 export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;

@@ -85,8 +85,8 @@ export class Form {
     return this.notation !== '(' && this.kind === 'atom' ? '' : undefined;
   }
 
-  /** The name of a symbol or number without its package; '' for anything else, also after #. and for an operator that a
-   * prefix abbreviates. */
+  /** The name of a symbol or number without its package; '' for any other form. #.X counts as another form, and so does
+   * the operator for which a prefix stands, such as QUOTE for '. */
   get symbolName(): string {
     return this.notation === 'atom' ? withoutPackage(this.#nameOfAtom()) : '';
   }

@@ -44,7 +44,8 @@ export class Packages {
     return this.#local.get(`${home}\0${name}`) ?? this.#names.get(name) ?? name;
   }
 
-  /** Returns true when NAME is a name or nickname of a package in the image or in a noted text. */
+  /** Returns true when NAME is a name or nickname of a package in the image, or the name of a package that a text given
+   * to `note` defines. */
   knows(name: string): boolean {
     return this.#names.has(name) || this.#unloaded.has(name);
   }

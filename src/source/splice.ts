@@ -173,8 +173,8 @@ export function changedForms(
   return lost === undefined ? { changed, numbers } : { lost: before.allExtents()[lost.number]?.start ?? 0 };
 }
 
-/** Returns the forms of BEFORE that no splice touches. The key is the start of a form after SPLICES. The value is its
- * number in BEFORE and its end after SPLICES. */
+/** Returns a map of the forms of BEFORE that SPLICES, replacements of parts of the text, do not touch. The key is the
+ * start of a form in the new text. The value has the number of the form in BEFORE, and its end in the new text. */
 function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   const kept = new Map<number, { number: number; end: number }>();
   // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of

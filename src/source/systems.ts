@@ -93,7 +93,8 @@ function componentName(form: Form | undefined): string | undefined {
   return form?.isString ? form.designatedString : form?.designatedString?.toLowerCase();
 }
 
-/** Returns true when PATH is the file of a component with path FILE, which can lack its type. */
+/** Returns true when the paths PATH and FILE are of the same file. FILE is the path of a component in a system
+ * definition, so it may lack the file type, such as `.lisp`. */
 export function isSameFile(path: string, file: string): boolean {
   return path === file || withoutType(path) === file;
 }

@@ -72,7 +72,8 @@ export class TopLevelForms {
     this.#entered.names.push(entered);
   }
 
-  /** Reads all forms. Awaits TURN regularly, so that a long text does not block other work. */
+  /** Reads all forms. Calls TURN regularly, and waits until its promise resolves, so that a long text does not block
+   * other work. */
   async readAhead(turn: () => Promise<void>): Promise<void> {
     const tree = treeOf(this.source.text);
     while (tree.read(TOKENS)) await turn();

@@ -5,13 +5,14 @@ import { elementsOf, type Form, formsWithin, nameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import { nonForms, placesIn } from './syntax.ts';
 
-/** A name to find the uses of. */
+/** A name whose uses are searched in a text. */
 export interface SoughtName {
   name: string;
-  /** Whether the name is `(setf NAME)`. */
+  /** True when the uses of `(setf NAME)` are searched. */
   setf?: boolean;
   variable?: boolean;
-  /** The names and nicknames of the packages in which the name is this symbol; undefined when unknown. */
+  /** The names and nicknames of the packages in which `name` is the sought symbol: its own package and those that
+   * inherit or import it. Undefined when they are unknown. */
   packages?: ReadonlySet<string> | undefined;
   /** The current package of the text, in which an unqualified symbol is read; undefined when it is unknown. */
   current?: string | undefined;

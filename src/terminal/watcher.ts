@@ -86,7 +86,7 @@ export class Watcher {
   }
 
   #showBegan({ id, time, tool, client, lines }: Params, { name, calls }: WatchedSession): void {
-    // A session also reports its last calls from before.
+    // A session also reports its last calls from before this watcher began.
     const isNew = Number(time) >= this.#began;
     if (!isNew) return;
     calls.set(id, oneLine(tool));

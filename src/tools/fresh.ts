@@ -166,7 +166,7 @@ async function differences(call: FreshCall, fresh: ToolDependencies): Promise<st
   if (then.files === undefined)
     return 'The running image has loaded none of these files, so it was not compared.';
   const unloaded = files.length - then.files.length;
-  // Definitions of files that the running image has not loaded are missing there, so only the files that both have
+  // The running image lacks the definitions of files that it has not loaded. So only the files that both images have
   // loaded are compared.
   const shared =
     unloaded > 0

@@ -179,9 +179,9 @@ export class Places {
     });
   }
 
-  /** Finds USES, places in DEFINITION at which SOUGHT is used, in the current text of their file. `start` of the result
-   * is the index of their top-level form, and `spots` has the positions of the uses. Returns undefined when the file
-   * cannot be read. */
+  /** Finds uses of the name SOUGHT in the current text of a file. USES are their places in the text that the image has
+   * loaded, all in one top-level form, which is DEFINITION. In the result, `start` is the index of this form in the
+   * current text, and `spots` has the positions of the uses. Returns undefined when the file cannot be read. */
   spots(uses: readonly Place[], sought: SoughtName, definition: DefinitionName) {
     const versions = uses[0] && this.#versions(uses[0]);
     return versions && usesNow(versions, uses, sought, definition);

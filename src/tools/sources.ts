@@ -110,8 +110,9 @@ export class Sources {
   readonly #elsewhere: ReadElsewhere | undefined;
   readonly #readLoaded: ReadLoaded;
 
-  /** FEATURES returns the *FEATURES* with which files are read. FORBIDS returns the reason why a file may not be read,
-   * else undefined. ELSEWHERE reads files on the machine of the image. READ_LOADED gets loaded texts from the image. */
+  /** FEATURES returns the image's *FEATURES*, with which files are read. READ_LOADED gets the texts from the image that
+   * it has loaded. FORBIDS returns the reason why a file may not be read; undefined when it may. ELSEWHERE reads files
+   * on the machine of the image, if this is another machine. */
   constructor(
     features: () => Features,
     readLoaded: ReadLoaded,
@@ -236,8 +237,9 @@ export class Sources {
     return this.#features();
   }
 
-  /** Returns the version of a file that the image has loaded; undefined when it is unknown. NOW is the current version.
-   * If the image has no record of the loaded version, NOW counts as loaded, unless it was written after this server
+  /** Returns the version of a file that the image has loaded, for a place in this file; undefined when it is unknown.
+   * NOW is the current version. Without `mark`, which identifies the loaded text, the dates decide: NOW counts as
+   * loaded unless the loaded version has another date or, if its date is unknown, NOW was written since this server
    * started. */
   loadedVersion({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
     if (mark !== undefined && mark !== now.digest) return this.#loaded.get(keyOf(file, mark));

@@ -76,8 +76,8 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
   return form && form.end < end ? form : undefined;
 }
 
-/** Finds USES in the current text of the file. USES are places in one top-level form of DEFINITION at which SOUGHT is
- * used. `spots` of the result are the uses of SOUGHT in that form. */
+/** Finds the uses of SOUGHT in the current text of a file. USES are their places, all in one top-level form of
+ * DEFINITION, in the text that the image has loaded. `spots` of the result are the uses in the current form. */
 export function usesNow(
   versions: Versions,
   uses: readonly Place[],
@@ -95,7 +95,7 @@ export function usesNow(
     inside: uses.filter(({ inside }) => inside).length,
   };
   if (same) return { ...found, spots: usePositionsIn(form, known, named) };
-  // The recorded places are in the old form. Only their number can be used.
+  // The form has changed, so the recorded places are wrong. Only their number can be used.
   const starts = usesIn(form, named);
   const count = known.at.length + Number(known.whole) + known.inside;
   return { ...found, spots: [{ starts, sure: starts.length <= count }] };

@@ -113,7 +113,7 @@ export class AttachedPeer implements Peer {
     };
   }
 
-  /** Closes the connection. The answers to running calls give HOW as the reason. The image continues to run. */
+  /** Closes the connection. Calls that are running are answered with HOW as the reason. The image continues to run. */
   disconnect(how: string): void {
     this.#endReason = how;
     this.#socket.destroy();

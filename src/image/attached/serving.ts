@@ -24,7 +24,7 @@ export interface ServedImageList {
 }
 
 /** Maps each folder that had no description of an image to the time of its last change. Each call of a session in its
- *  own image looks for images, so such a folder is not read again before it changes. */
+ * own image looks for images, so such a folder is not read again before it changes. */
 const emptySince = new Map<string, number>();
 
 /** When the last change of a folder is older than this number of milliseconds, the next change certainly gets another

@@ -19,7 +19,8 @@ import { codeCaller } from '../wire/origin.ts';
 import { type FinderOptions, ImageFinder, onlyImage } from './image-finder.ts';
 
 interface ChoiceOptions extends FinderOptions {
-  /** The flag that makes `auto` mean an image that the server starts; undefined when there is none. */
+  /** The flag, such as --sandbox, because of which the choice `auto` means the server's own image; undefined when there
+   * is none. */
   ownImageRequiredBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
@@ -125,8 +126,9 @@ export class ChosenImage implements Image, RestartableImage {
     this.#options.attached.tools?.clear();
   }
 
-  /** If ERROR, of the own image, says that the command of --image leads to an image that somebody else runs, moves all
-   * calls to that image. Otherwise throws ERROR again. */
+  /** Handles ERROR, which the start of the server's own image has thrown. If ERROR says that the command of the option
+   * --image has connected to an image that somebody else runs, moves all calls to that image. Otherwise throws ERROR
+   * again. */
   #attachIfDialled(error: unknown): void {
     // If another call, or the start, has moved the calls meanwhile, it has closed the own image too.
     if (this.isAttached) return;

@@ -25,7 +25,8 @@ const LAST_LINES = 3;
 /** Maximum number of characters that are kept of the command's stderr. */
 const LAST_CHARACTERS = 1000;
 
-/** The data to send to the SBCL that answers, and the functions to call when something else happens. */
+/** The data that Bootstrap sends to the SBCL that the command starts, and the functions that it calls when it cannot
+ * connect to such an SBCL. */
 export interface BootstrapPlan {
   forms(): string;
   /** Returns the reason why an SBCL that has `facts` cannot be used; undefined when it can. */

@@ -71,7 +71,8 @@ export class Child implements Peer {
   /** The reason of the first `kill`; undefined before that. */
   #killReason: string | undefined;
   #exited = false;
-  /** The party that has ended the process, or has begun to. Before that, and for a fault of the process: `itself`. */
+  /** Who has ended the process, or has begun to end it. It is `itself` when nobody else has, for example when the
+   * process crashes. */
   #endedBy: 'itself' | 'server' | 'user code' | 'signal from outside' = 'itself';
   /** The greeting of the Lisp side (the backend). It lists the abilities that this SBCL lacks. Undefined before the
    * greeting. */
@@ -86,8 +87,8 @@ export class Child implements Peer {
   /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** For a remote image: the reason why its command leads to no image, as the rest of a sentence whose subject is
-   * the command; and advice. Both are undefined when unknown. */
+  /** For a remote image: `problem` says why its command leads to no image, and completes a sentence that begins with
+   * "its command". `remedy` is advice for this problem. Both are undefined when unknown. */
   problem: string | undefined;
   remedy: string | undefined;
   /** The reason why the process could not be started; undefined when it was started. */
@@ -189,12 +190,13 @@ export class Child implements Peer {
     return this.#exited && !this.dead;
   }
 
-  /** True when a fault of the process ended it, and not this server, a person, or an exit in user code. */
+  /** True when the process ended because of a fault in it. False when this server, a person, or an exit in user code
+   * ended it. */
   get endedByItself(): boolean {
     return this.#endedBy === 'itself';
   }
 
-  /** True when a signal from a person or the system has ended the process, so that its core or fasl may be good. */
+  /** True when a signal from a person or the system has ended the process. Its core or fasl is then no likely cause. */
   get endedFromOutside(): boolean {
     return this.#endedBy === 'signal from outside';
   }
@@ -245,8 +247,8 @@ export class Child implements Peer {
     return this.#memoryReadable ? () => poll() ?? false : poll;
   }
 
-  /** Returns a function that returns for how many milliseconds, since its first call, SBCL has waited for a CPU (see
-   * starving.ts). */
+  /** Returns a meter, a function. A call of the meter returns the number of milliseconds for which SBCL has waited for
+   * a CPU since the first such call (see starving.ts). */
   cpuDenialMeter(): () => number {
     return cpuDenialMeter(this.#lispPid);
   }

@@ -98,7 +98,7 @@ function sourcesIn(folder: string): Buffer {
 const NO_PROGRAM = 127;
 
 interface FailedCommand {
-  /** The reason, as the rest of a sentence whose subject is the command; undefined when only the exit code shows it. */
+  /** The reason, as words that follow "its command" in a sentence; undefined when only the exit code shows it. */
   problem: string | undefined;
   /** Advice that replaces the usual advice; undefined when there is none. */
   remedy: string | undefined;

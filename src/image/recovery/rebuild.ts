@@ -183,9 +183,9 @@ export class Rebuild {
     else this.#skip(entry, causeOf(ending, 'not compiled'));
   }
 
-  /** Returns the file of an entry. If the file has changed since then, the result contains the content that was stored.
-   * It is in the request itself, because an image in the sandbox may not see a copy on the disk. Returns undefined when
-   * the file no longer exists and its content was not stored. */
+  /** Returns the file of an entry. If the file has changed since it was loaded, the result also contains the old
+   * content, if this was stored. The request contains this content itself, because an image in the sandbox may not see
+   * a copy on the disk. Returns undefined when the file no longer exists and its content was not stored. */
   async #sourceOf({
     path,
     digest,

@@ -2,7 +2,7 @@
 
 import type { Ending } from '../wire/endings.ts';
 
-/** The number of some forms, and the beginnings of the first of them. */
+/** Describes forms: their number, and the beginnings of the first ones. */
 export interface Beginnings {
   count: number;
   first: string[];

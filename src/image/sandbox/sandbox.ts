@@ -283,8 +283,8 @@ export class Sandbox implements CommandSandbox {
     return this.#covers([...this.#hidden, ...this.#secrets], real);
   }
 
-  /** Returns true when one of FOLDERS, which are hidden, hides the file REAL, a real path. The innermost folder that
-   * contains REAL decides, whether it is one of FOLDERS or one of #shown. */
+  /** Returns true when one of FOLDERS, the hidden folders, hides the file REAL, a real path. Among FOLDERS and the
+   * folders in #shown, the innermost one that contains REAL decides. */
   #covers(folders: readonly string[], real: string): boolean {
     return innermostPathLength(folders, real) > innermostPathLength(this.#shown, real);
   }

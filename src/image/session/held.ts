@@ -18,8 +18,8 @@ export interface HeldCall<Rendered> {
   timed: boolean;
   /** Number of milliseconds for which errors have held the call, not counting the time after `since`. */
   heldMs: number;
-  /** The time (performance.now) up to which `heldMs` counts: the last call of `countHolding` or, if it was later, the
-   * time when an error stopped the call. */
+  /** Up to this time (performance.now), `heldMs` includes the time for which errors have held the call. It is the time
+   * of the last call of `countHolding` or of the last error that stopped the call, whichever was later. */
   since: number;
   /** Frees the resources of the call. Called when the call has ended. */
   release: () => void;

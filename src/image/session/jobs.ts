@@ -55,7 +55,7 @@ export class Job {
     return performance.now() - this.startedAt;
   }
 
-  /** The reason why the call must end. Valid after its signal has aborted. */
+  /** The reason why the call must end. Valid only after `signal` has aborted. */
   get reason(): Reason {
     return reasonOf(this.signal);
   }

@@ -59,8 +59,8 @@ interface Passing {
   stop: () => Promise<void>;
 }
 
-/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much, until `stop` is
- * called. */
+/** Calls PASS with the new output of JOB every EVERY_MS milliseconds, until `stop` is called. While JOB writes much
+ * output, calls PASS more often. */
 export function passOutput(
   job: Job,
   pass: (text: string) => Promise<void>,

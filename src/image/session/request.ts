@@ -34,9 +34,9 @@ export interface RequestHost {
   /** Returns the process id of the image if a signal has stopped its process, else undefined. Absent for an image of
    * the server, which is replaced when it does not react. */
   stoppedPid?(): number | undefined;
-  /** Called before `peer` performs the operation `name` with `args`. Resolves with a function that is called with the
-   * answer. This function is also called when the operation stops at a held error, and when the image is lost. Returns
-   * undefined when nothing has to be recorded. */
+  /** Prepares to record the operation `name` with `args`, before `peer` performs it. Resolves with a function that
+   * records the answer. The caller also calls this function when the operation stops at a held error, and when the
+   * image is lost. Returns undefined when there is nothing to record. */
   answerRecorder(peer: Peer, name: OperationName, args: object): Promise<AnswerRecorder> | undefined;
   notify(notice: CallNotice): void;
 }

@@ -28,7 +28,7 @@ export interface CallOptions {
   /** Maximum number of milliseconds that the call may take; absent for the default of the image. */
   limitMs?: number;
   signal?: AbortSignal;
-  /** True for a call by a command. If the command cancels it, no notice is given to other readers. */
+  /** True for a call by a command. If the command cancels the call, no notice reports this to the client. */
   ofCommand?: boolean;
   onProgress?: (progress: Progress) => void;
   /** Called about once a second with new output. The call waits until the returned promise resolves, so that no output

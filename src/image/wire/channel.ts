@@ -240,7 +240,7 @@ export class Channel {
     if (!this.#pending.has(id) || parts.length >= MAX_PARTS) return;
     this.#partsCharacters += JSON.stringify(part).length;
     if (this.#partsCharacters > MAX_PARTS_CHARACTERS) return;
-    // The parts are not checked, and neither are the data of an answer.
+    // Neither the parts nor the data of an answer are checked for their types.
     parts.push(part as TestPart);
     this.#parts.set(id, parts);
   }

@@ -16,8 +16,8 @@ export interface Endable {
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
   collecting(): boolean | undefined;
-  /** Returns for how many milliseconds, since its first call, the image has waited for a CPU (see starving.ts); 0 when
-   * this is unknown. */
+  /** Returns the number of milliseconds for which the image has waited for a CPU since the first call of this method
+   * (see starving.ts); 0 when this is unknown. */
   deniedMs(): number;
   /** If a signal has stopped the process of the image, makes the server stop waiting for the call, and returns true.
    * The call itself ends later, because the interrupt waits in the image. */

@@ -32,8 +32,7 @@ export function callingJob(): { peer: Peer; job: number | undefined } | undefine
   return origin.getStore();
 }
 
-/** Returns the operations in which the code runs that has requested the current work; undefined when a client has
- * requested it. */
+/** Returns `operations` of the code that has requested the current work; undefined when a client has requested it. */
 export function enclosingOperations(): readonly string[] | undefined {
   return origin.getStore()?.operations;
 }

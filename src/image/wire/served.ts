@@ -13,7 +13,8 @@ export interface Served {
   started: number;
   /** The name and version of its Lisp, such as `SBCL 2.2.9`. */
   lisp: string;
-  /** If the image was not found by its name or folder: the connection by which it was found, as a phrase. */
+  /** Text for the connection through which the server found the image, such as a Swank server; absent when the server
+   * found it by its name or folder. */
   through?: string;
 }
 

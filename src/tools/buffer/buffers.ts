@@ -24,8 +24,8 @@ export interface TextBuffer {
   unsavedIn?: string;
   /** True when `read` returns the unsaved text of that editor. Otherwise it returns the text on the disk. */
   isUnsavedText?: boolean;
-  /** The name of an editor whose unsaved changes `read` does not return, or that did not say whether it has such
-   * changes. */
+  /** The name of an editor whose changes may be missing from the text that `read` returns: it has unsaved changes, or
+   * it did not say whether it has any. */
   lacksChangesIn?: string;
   /** The diffs of edits of the file that wait for a human's approval. */
   pending: string[];

@@ -44,8 +44,8 @@ export function splicesOf(
   }
 }
 
-/** Returns the splices for the edit LABEL, which replaces PART anywhere in FILE. Throws a CallError when the
- * reader could not read the result. */
+/** Returns the splices for the edit LABEL, which makes the replacement PART anywhere in FILE. Throws a CallError when
+ * the reader could not read the result. */
 export function partInFile(label: string, part: Part, file: EditedFile): Splice[] {
   return partSplices(label, part, { file, target: { start: 0, end: file.source.text.length } });
 }

@@ -40,7 +40,8 @@ export interface Elsewhere {
   naming: readonly Place[];
 }
 
-/** Checks the calls in FOUND and ELSEWHERE against LIST. If LIST is undefined, only collects the calls. */
+/** Checks whether the calls in FOUND and ELSEWHERE fit the lambda list LIST. If LIST is undefined, only collects the
+ * calls. */
 export function checkedCalls(
   found: WhoCallsData,
   elsewhere: Elsewhere,
@@ -107,7 +108,8 @@ class Checks {
     return this.#result;
   }
 
-  /** Returns the mentions in FILE by their indexes; undefined when FILE cannot be read. */
+  /** Returns a map from indexes in the text of FILE to the calls and mentions of the callee there; undefined when FILE
+   * cannot be read. */
   #mentionsIn(file: string): Mentions | undefined {
     const cached = this.#files.get(file);
     if (cached) return cached;

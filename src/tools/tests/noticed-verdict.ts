@@ -20,7 +20,7 @@ export interface Side {
   isStopped: boolean;
   /** The Lisp files with new content that the image has not loaded. */
   unloaded: string[];
-  /** Those of `unloaded` that the image has loaded from the workspace and not from the copy. */
+  /** Those of `unloaded` for which the image has loaded the file of the workspace, not its copy. */
   originals: string[];
   /** A digest of the state that the files of the workspace had when they were copied. */
   state: string;

@@ -113,8 +113,8 @@ export class Run {
     return tests.length + this.#outcomes.length > 0 && this.#runs.length + 1 < repeat && isInTime;
   }
 
-  /** Returns true when a test or a lost image ended a round early, after a new outcome, and `isolate` asks for the
-   * remaining tests. */
+  /** Returns true when the remaining tests must run in a next round. This needs the option `isolate`. Also, a test that
+   * was left early or the loss of the image must have ended this round, and the round must have a new outcome. */
   #hasRemaining({ data, ending }: Reply<'test-run'>): boolean {
     if (!this.#how.isolate || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));
