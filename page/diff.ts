@@ -39,8 +39,8 @@ function lineElement(line: string): HTMLElement {
   return made;
 }
 
-/** Returns TEXT as parts. The server has set the first character of each line, so in a hunk `+`, `-` and a blank are
- * the marks of a diff. */
+/** Splits TEXT into its hunks, as rows, and its other lines. In a hunk, the first character of a line is the mark of a
+ * unified diff: `+`, `-` or a space. */
 export function partsOf(text: string): Part[] {
   const parts: Part[] = [];
   let hunk: Hunk | undefined;

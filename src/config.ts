@@ -146,7 +146,8 @@ function unknownCommand(word: string): string {
     : `Unknown command ${word}; ${list}`;
 }
 
-/** Returns the paths of all records in the folder STATE. If AUDIT_NAMED is true, AUDIT is the path of the audit log. */
+/** Returns the paths of all records in the folder STATE. AUDIT_NAMED is true when the user has chosen the path AUDIT
+ * for the audit log. Otherwise AUDIT is not used. */
 export function inState(state: string, { auditNamed, audit }: { auditNamed: boolean; audit: string }) {
   return {
     /** The folder of all data that remains between runs: histories and journals, and the audit log unless the user

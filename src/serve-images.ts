@@ -37,8 +37,8 @@ const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
 /** Milliseconds between the first answer and the call of `onWarm`, which stores the code cache. Most clients have
- * called a tool by then, so the cache contains the functions for this. If a session ends earlier, the cache lacks some.
- * */
+ * called a tool by then, so the cache contains the functions for this. If a session ends earlier, the cache lacks
+ * some. */
 const WARM_MS = 2000;
 
 /** Speaks MCP on stdin and stdout until stdin ends, and also on the session's socket. With --http, uses HTTP in place

@@ -159,7 +159,8 @@ function takes({ parameters }: Tool, name: string): boolean {
 class ExecutorOfAll implements ServedExecutor {
   readonly #members: readonly [Member, ...Member[]];
   readonly #tools: ToolsOfAll;
-  /** Maps the notice reader of a command to its readers in the executors of all images, in the order of #members. */
+  /** Each command has one notice reader here, and one in the executor of each image. Maps the former to an array of the
+   * latter, in the order of #members. */
   readonly #readers = new WeakMap<NoticeReader, readonly NoticeReader[]>();
 
   constructor(members: readonly Member[], tools: ToolsOfAll) {

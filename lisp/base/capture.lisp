@@ -87,9 +87,9 @@ meanwhile."
   (and sb-sys:*interrupts-enabled* (not collection-inhibited)))
 
 (defun keep-part (capture string start end)
-  "Append characters of STRING, from index START to END, to CAPTURE. If CAPTURE is followed and this
-thread may wait, append only those that fit into its head. Return the index in STRING after the last
-appended character."
+  "Append characters of STRING, from index START to END, to CAPTURE. If the server takes the output
+of CAPTURE in parts (see FOLLOW) and this thread may wait, append only those that fit into its head.
+Return the index in STRING after the last appended character."
   (sb-thread:with-recursive-lock ((capture-lock capture))
     (let* ((end (if (and (capture-followed capture) (can-wait-p))
                     (min end (+ start (head-space capture)))

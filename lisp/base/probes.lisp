@@ -14,8 +14,8 @@
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row to *PROBES*. NAMES lists the backend's names of internals, symbols, or names of
-abilities, strings. FORM returns true if they work."
+  "Add a row to *PROBES*. Each of NAMES is a symbol, the backend's name of an internal, or a string,
+the name of an ability. FORM returns true if these internals and abilities work."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes

@@ -352,8 +352,8 @@ enclosing lists, from the inside out."
   "The name of a function that SBCL calls with each new code object."
   ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
 (define-internal-name +evaluate-simply+
-  "The name of the function that evaluates a form without the compiler where possible. SBCL calls it
-for the whole form, and for such forms within it."
+  "The name of the function that evaluates a form, without the compiler where possible. SBCL calls
+it for the whole form, and again for parts such as the forms in a PROGN."
   ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
 (define-internal-name +evaluate-compiled+
   "The name of the function that compiles a form and runs it once." ("SB-IMPL" "%SIMPLE-EVAL"))

@@ -53,10 +53,11 @@ a plist of answer members."
                                                                     (run-job job function)))))))))
 
 (defun left-by (held)
-  "Return a function for the slot LEAVING of a job that evaluates a form in the thread of HELD, a
-HELD structure. After a non-local exit from the form, the stopped call continues, and the function
-is called with the job. It makes the next answer of the stopped job the answer to the request of the
-job. In a thread of the program, it answers that the thread continues."
+  "Return a function for the slot LEAVING of a job that evaluates a form in a stopped thread: the
+thread of HELD, a HELD structure. The function is called with this job when the form has been left
+by a non-local exit, after which the stopped call continues. The next answer of that call then also
+answers the request of the job. If the thread is one of the program and belongs to no call, the
+function answers that it continues."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))

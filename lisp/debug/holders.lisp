@@ -134,10 +134,11 @@ them."
     objects))
 
 (defun root-threads ()
-  "Return a list of the threads of the program. Their stacks and bindings are roots of a walk."
+  "Return a list of the threads of the program. A search for references begins at the objects on
+their stacks and in their bindings of variables."
   (let ((threads (sb-thread:list-all-threads)))
     (append (program-threads threads)
-            ;; In our own image the main thread runs nothing but the backend.
+            ;; In the server's own image, the main thread runs only the backend and jobs.
             (and **attached** (not (eq sb-thread:*current-thread* (sb-thread:main-thread)))
                  (list (sb-thread:main-thread))))))
 
@@ -307,7 +308,8 @@ a list as one object. Likewise, show a function, its code object and its value c
         for (holder object . further) on path
         for (kind detail) = (multiple-value-list (reference-kind holder object))
         for next-cons-p = (and (eq kind :rest) (consp object))
-        ;; An object within a list or a function gets no row: the row after it counts it.
+        ;; A cons within a list, or a code object or value cell within a function, gets no JSON
+        ;; object. The JSON object of the next reference tells how many conses were passed.
         if (and further (or next-cons-p (typep object 'code) (value-cell-p object)))
           do (when next-cons-p (incf passed))
         else

@@ -10,9 +10,9 @@
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "Return true if the code of FRAME and that of its caller are in the same code object, or if this
-is unknown. In the same code object, the compiler knew the called function, and may have assumed
-that it never returns."
+  "Return true if the function of FRAME and its caller are in the same code object, or if this is
+unknown. When SBCL compiles such a caller, it knows the function that is called, and may assume that
+this function never returns."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (nil-if-unknown (function-component (frame-function frame)))))

@@ -47,7 +47,7 @@ others.")
   (watched integer :optional "How many such errors were signalled, when the recording ends."))
 
 (define-operation ("debug-watch" :holds t :gives watch-data)
-    ((where string :optional "all, or the name of a thread or of a package.")
+    ((where string :optional "`all`, a part of the name of a thread, or the name of a package.")
      (type string :optional "The type of errors to record; ERROR by default.")
      (hold-seconds integer :optional "For how many seconds each such error is held.")
      (off boolean :optional "True to stop recording."))
@@ -82,8 +82,8 @@ others.")
 (define-shape watched-data ()
   "The errors that were recorded when they were signalled."
   (watching string :optional
-   "Which errors are recorded now: all, or those of the threads or the package with this name.
-   Absent when none are recorded.")
+   "Which errors are recorded now: `all`, or a part of the name of their thread, or the name of
+   their package. Absent when none are recorded.")
   (seen integer "How many such errors were signalled since the recording began.")
   (now integer) (error watched-error :optional)
   (others (list (object (time integer) (thread string) (type string))) :optional))
@@ -295,19 +295,19 @@ program that caused it. Otherwise return NIL."
 (defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
 
 (defun error-noted (function &rest arguments)
-  "Hook: FUNCTION is the original ERROR. Make the condition that ARGUMENTS designate, record it if a
-watch selects it, and call FUNCTION with it."
+  "Hook: FUNCTION is the original ERROR. Make the condition that ARGUMENTS designate. Record it if a
+watch selects it. Then call FUNCTION with this condition."
   (call-noted 'simple-error function arguments))
 
 (defun signal-noted (function &rest arguments)
-  "Hook: FUNCTION is the original SIGNAL. Make the condition that ARGUMENTS designate, record it if
-a watch selects it, and call FUNCTION with it."
+  "Hook: FUNCTION is the original SIGNAL. Make the condition that ARGUMENTS designate. Record it if
+a watch selects it. Then call FUNCTION with this condition."
   (call-noted 'simple-condition function arguments))
 
 (defun warn-noted (function &rest arguments)
-  "Hook: FUNCTION is the original WARN. Make the condition that ARGUMENTS designate, record it if a
-watch selects it, and call FUNCTION with it. If ARGUMENTS designate none, call FUNCTION with
-ARGUMENTS."
+  "Hook: FUNCTION is the original WARN. Make the condition that ARGUMENTS designate. Record it if a
+watch selects it. Then call FUNCTION with this condition. If ARGUMENTS designate none, call FUNCTION
+with ARGUMENTS."
   (call-noted 'simple-warning function arguments))
 
 (defun cerror-noted (function &rest arguments)
@@ -321,9 +321,9 @@ condition, and the other arguments, which the report of the restart needs."
               (rest arguments)))
 
 (defun call-noted (simple function arguments)
-  "Make the condition that ARGUMENTS, a condition designator, designate, record it, and call
-FUNCTION, which signals it, with it. SIMPLE is the condition type for a format control. If ARGUMENTS
-designate none, call FUNCTION with ARGUMENTS."
+  "ARGUMENTS designate a condition; SIMPLE is its type if the first of ARGUMENTS is a format
+control. Make this condition, record it for the watches that select it, and call FUNCTION with it.
+FUNCTION signals the condition. If ARGUMENTS designate none, call FUNCTION with ARGUMENTS."
   (let ((condition (and arguments
                         (with-isolation
                           (nil-if-program-fails

@@ -56,8 +56,8 @@ members: the number of the forms, or the reason why a form cannot be read."
       (setf *form-number* nil))))
 
 (defun make-form-file (file)
-  "Write a FILE that contains the single character !, and return its truename. A readtable from
-READTABLE-FOR-FORM reads this character as a form."
+  "Write the file FILE, which contains only the character !, and return its truename. Each form is
+compiled with this file as source: READTABLE-FOR-FORM makes the reader return the form for the !."
   (with-open-file (out file :direction :output :if-exists :supersede)
     (write-char #\! out))
   (truename file))

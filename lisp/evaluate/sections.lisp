@@ -29,9 +29,9 @@ they are compiled."
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 
 (defun stop-section (section)
-  "Throw :STOPPED to the CATCH in COMPILE-SECTION if the missing name may exist once the forms of
-SECTION, a SECTION structure, before its PLACE are loaded: if these forms run code, or if an earlier
-section was loaded."
+  "A name is missing at the PLACE of SECTION, a SECTION structure. Throw :STOPPED to the CATCH in
+COMPILE-SECTION if the forms of SECTION before this place may create the name when they are loaded.
+They may if some of them run code, or if SECTION is not the first section of its file."
   (when (and (section-place section)
              (> (section-place section) (section-begin section))
              (or (section-runs section) (plusp (section-begin section))))
@@ -115,9 +115,9 @@ character are symbols and numbers, which have no effect anyway."
     copy))
 
 (defun compile-section (section fasl readtable)
-  "Compile SECTION, a SECTION structure, into FASL, and return the values of COMPILE-FILE. Return
-:STOPPED if a MISSING-NAME error stops the compilation and the forms before the PLACE of SECTION
-must be loaded first. READTABLE is a result of PREPARE-FILE."
+  "Compile SECTION, a SECTION structure, into FASL, and return the values of COMPILE-FILE. Stop and
+return :STOPPED at a MISSING-NAME error if the forms before the current one may create the missing
+name when they are loaded. READTABLE, from PREPARE-FILE, is the readtable for the file."
   (catch section
     (stopping-at-names (section)
       (compile-source (section-file section) fasl (readtable-for-section section readtable)))))

@@ -2,10 +2,11 @@
 ;;;; How much room a collection needs, and how often SBCL collects, is decided in collection.lisp.
 ;;;;
 ;;;; GUARD-HEAP runs after each garbage collection, in the thread that collected because it found no
-;;;; more room. JUDGE-GROWERS charges the octets that survived to the job of that thread, as a
-;;;; GROWER. When the heap is nearly full, JUDGE-FAIRLY collects as much as there is room for, and
-;;;; judges again, so that garbage counts against nobody. END-GROWERS ends the jobs and threads that
-;;;; grew most. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
+;;;; more room. JUDGE-GROWERS assumes that the octets by which the heap has grown belong to the job
+;;;; of that thread, and counts them in a GROWER structure. When the heap is nearly full,
+;;;; JUDGE-FAIRLY collects all garbage, or as much as there is room for, and counts again, so that
+;;;; nobody is ended because of garbage. END-GROWERS ends the jobs and threads that have filled most
+;;;; of the heap. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -121,10 +122,10 @@ the lock can be waiting for the end of this collection."
 ;;; Choosing and ending the jobs and threads that grow too much
 
 (defun growers-to-end (usage)
-  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If a job
-has filled most of the heap, the list has jobs, those with the most octets first, until without
-their octets the heap would not be FULL-P. If a thread without a job has filled most, the list has
-all threads without a job that have filled much, because no answer waits for them."
+  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If the one
+that has filled most of the heap is a job, return the jobs that have filled most, as many as must
+end so that the heap is not FULL-P any more. If it is a thread without a job, return all threads
+without a job that have filled much: no answer depends on them."
   (let* ((growers (sort (loop for grower being the hash-values of **growers**
                               when (too-large-p (grower-growth grower) usage) collect grower)
                         #'> :key #'grower-growth))

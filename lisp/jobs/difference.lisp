@@ -58,7 +58,7 @@ too long.")
 
 (defun finite-p (key)
   "Return true if KEY, a key of a hash table, is not circular and has at most *PARTS-OF-KEY* parts.
-Computing the hash of another key could take forever."
+To compute the hash of any other key could take forever."
   (let ((left *parts-of-key*))
     (labels ((look (part)
                (when (minusp (decf left)) (return-from finite-p nil))
@@ -125,8 +125,8 @@ records.")
 
 (defun compared-p (seen depth one other)
   "Return true if SEEN records a comparison of ONE with OTHER at nesting depth DEPTH or less.
-Otherwise return NIL, and record this comparison, unless SEEN has *OTHERS-OF-PART* comparisons of
-ONE already. SEEN is a hash table from objects to alists from other objects to depths."
+Otherwise return NIL, and record this comparison in SEEN. But record at most *OTHERS-OF-PART*
+comparisons of ONE. SEEN is a hash table from objects to alists from other objects to depths."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))

@@ -165,7 +165,7 @@ than the frame of such a function do not belong to the program."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
-  "Return true if the function of FRAME is one that SBCL has made of a form to evaluate the form."
+  "Return true if SBCL made the function of FRAME from a form, in order to evaluate this form."
   (let ((name (frame-name frame)))
     (or (equal name '(lambda ()))
         (and (top-level-form-p name) (null (frame-file frame))))))
@@ -303,9 +303,9 @@ two inner frames, return RUN."
   "The number of frames that are shown if all frames on the stack belong to the system.")
 
 (defun folded-frames (frames)
-  "Return a copy of FRAMES, a list of frames, newest first, with a FOLDED structure in place of most
-frames of each run of system frames. Keep the newest frame of the stack, and the oldest frame of
-each run, which user code called. If all frames belong to the system, keep the newest
+  "Return a copy of FRAMES, a list of frames, newest first. In each run of system frames, put a
+FOLDED structure in place of most frames. Keep the newest frame of the stack. In each run, keep the
+oldest frame if user code called its function. If all frames belong to the system, keep the newest
 *SYSTEM-FRAMES*."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))

@@ -100,7 +100,8 @@ thread of JOB calls this. Printing the frames runs user code, which may never en
 interrupt records only the names of functions. If JOB is not interruptible yet, only record REASON."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
-               ;; All these frames are the backend's, so the answer reports the work left instead.
+               ;; The backend itself works, and no code of the program is on the stack. So the
+               ;; answer reports how much of this work is left, and no frames.
                ((and (work-left-data) (not (program-running-p))))
                ((job-looking job) (setf (job-frames job) (names-data)))
                (t (looking (job)

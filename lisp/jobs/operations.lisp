@@ -232,6 +232,6 @@ now."
   (job-written job))
 
 (define-operation ("take-written" :server-only t :inline t :gives output) (job)
-  "Return the output of a job since this operation was last called for it, as `written` does. The
-request of the job must have the member `follow`."
+  "Return the output that a job has written since this operation was last called for it. Return NIL
+in the same cases as `written`. The request that began the job must have the member `follow`."
   (job-written job :take t))

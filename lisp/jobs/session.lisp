@@ -62,8 +62,8 @@ LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   "The session of the server for which this thread works. In an image that the server started, all
 threads have the same session.")
 
-;;; Each image of a server numbers its objects and errors in another series. So an id of one image
-;;; is never an id of another.
+;;; Each image of a server has its own series of numbers for its objects and errors. So an id of one
+;;; image is never an id of another.
 
 (defun shown-number (number)
   "Return the number that stands for NUMBER, the number of an object or error, in answers to this

@@ -205,15 +205,16 @@ structure that is not in **SPANS**."
                  (make-file-spans date))))))
 
 (defun compiler-observes (function information)
-  "Hook: FUNCTION makes SBCL's observer for a file that will be compiled. Call it with INFORMATION.
-Return an observer that also records lists."
+  "Hook: FUNCTION makes the observer for a file that will be compiled. SBCL calls an observer for
+each object that it reads from the file. Call FUNCTION with INFORMATION. Return an observer that
+also records the places of lists."
   (let ((observer (funcall function information)))
     (or (with-isolation (observer (make-recorder) observer))
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
-  "Hook: FUNCTION loads the source code in STREAM. Call it with STREAM and ARGUMENTS. Record the
-lists that are read meanwhile."
+  "Hook: FUNCTION loads the source code in STREAM. Call it with STREAM and ARGUMENTS, and record the
+lists that it reads from STREAM."
   (with-isolation
    (when (typep stream 'tracking-stream)
      (setf (stream-observer stream) (observer (make-recorder)))))
@@ -316,9 +317,10 @@ character for each octet."
   "True if files may be read again to find places. Reading can run reader macros of the user.")
 
 (defun find-spans (path date)
-  "Return the FILE-SPANS structure of the file PATH, a native truename, in its version with the
-write date DATE, or NIL. If there is none, read this version again. If the file has changed since,
-read the text that was kept."
+  "Return the FILE-SPANS structure of the file PATH, a native truename, in the version with the
+write date DATE, or in the newest version if DATE is NIL. If none is stored, read this version
+again: the file or, if the file has changed since, a kept copy of its text. Return NIL if this is
+impossible."
   (or (spans-known path date)
       (when (and *may-read-spans* **reads-spans**)
         (let* ((unchanged (or (null date) (eql date (date-of path))))
@@ -365,9 +367,10 @@ unknown. If LOADED comes from reading the file again, it may have only the first
                 (list nil (and (file-spans-offsets loaded) (length known)))))))
 
 (defun span-of (file form number offsets)
-  "Return a list (START END) for the list with NUMBER in the top-level form with number FORM of
-FILE, a FILE-SPANS structure or NIL. Return NIL if it is unknown. Also return NIL if the offset of
-this form or the next differs between FILE and OFFSETS, the octet offsets that SBCL recorded."
+  "Return where a list begins and ends in a file, as a list (START END). It is the list with NUMBER
+in the top-level form with number FORM. FILE is a FILE-SPANS structure or NIL. OFFSETS are the octet
+offsets of the forms that SBCL recorded. Return NIL if the place is unknown, or if FILE has another
+offset for this form or for the next one."
   (let ((span (list-span (form-spans file form) number))
         (read (and file (file-spans-offsets file))))
     (flet ((same-p (form)

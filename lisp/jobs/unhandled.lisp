@@ -218,8 +218,8 @@ describes CONDITION. In a thread without a job, print a message instead."
 
 (defun programs-hook ()
   "Return the value of *DEBUGGER-HOOK* if the program may have set it. Return NIL for the global
-value in an image that somebody else runs: a hook such as that of SLIME opens the person's
-debugger."
+value in an image that somebody else runs: a hook such as that of SLIME opens the debugger of the
+person who runs the image."
   (unless (and **attached**
                (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
     *debugger-hook*))

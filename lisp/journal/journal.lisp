@@ -36,8 +36,8 @@ REPORT-OPEN has sent.")
 
 (defun evaluate-reporting (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
-the server the changes that FORM made in the image, or that FORM ended by a non-local exit. TEXT is
-a function that returns the source text of FORM."
+the server the changes that FORM made in the image. If FORM was left by a non-local exit, report
+that instead. TEXT is a function that returns the source text of FORM."
   (let ((account (make-account text)) (reported nil)
         ;; Settings that changed before FORM are not effects of FORM.
         (*compared-settings* (nil-if-program-fails (thread-settings))))

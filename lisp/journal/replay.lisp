@@ -156,8 +156,8 @@ settings. This can run user code."
                      (lambda ()
                        (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5
                                               #\b)))))))))
-    ;; The result does not matter, since a readtable need not have #+. But reading this text may
-    ;; never end, for example if *FEATURES* is circular. The server then knows which form broke the
-    ;; image.
+    ;; Read a text with #+, although the result does not matter, since a readtable need not have #+.
+    ;; If reading never ends, for example because *FEATURES* is circular, the server knows which
+    ;; form broke the image.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))

@@ -6,10 +6,10 @@
 
 (defstruct (call-argument (:conc-name argument-)
                           (:constructor make-argument (kind value &optional variable)))
-  "Describes an argument of a call. KIND is the meaning of VALUE:
-:VALUE: the object itself. VARIABLE is the variable with this object as value, or NIL.
-:CLASS: the class of an unknown instance.
-:UNDEFINED: the class of an unknown instance, a class that is not defined yet."
+  "What is known about an argument of a call. KIND says what VALUE is:
+:VALUE: the argument itself. VARIABLE is the variable from which it was taken, or NIL.
+:CLASS: a class. The argument is some instance of this class.
+:UNDEFINED: the same, but the class is not defined yet."
   kind value variable)
 
 (define-shape written-argument ()

@@ -91,7 +91,8 @@ functions with such names."
   (and (plain-name-p name) (symbol-package (name-symbol name))))
 
 (defun add-pending (index)
-  "Add the first pending element of INDEX to its users."
+  "Take the first element out of the list PENDING of INDEX. Add the functions or the code for which
+it stands to the users of INDEX."
   (let ((next (pop (use-index-pending index))))
     (add-users index (if (user-p next) (list next) (users-by-name index next :any t)))))
 
@@ -122,8 +123,8 @@ become definitions of a name."
                   collect (sb-ext:make-weak-pointer each)))))
 
 (defun taken-news ()
-  "Return the list **NEWS** and set **NEWS** to NIL. But if **NEWS** is T, return NIL and do not
-change **NEWS**."
+  "Return the list **NEWS** and set **NEWS** to NIL. But if **NEWS** is T, which means that the
+index must be built again, return NIL and do not change **NEWS**."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
@@ -154,10 +155,10 @@ definitions of these names."
 ;;; Finding functions that are not in the index yet
 
 (defun users-by-name (index name &key any)
-  "Return a list of new USER structures for the functions that are definitions of NAME: for all if
-ANY is true, else for those that INDEX does not have yet. After (SETF (FDEFINITION NAME) #'OTHER),
-INDEX may have the code object of the function because of OTHER, although it does not have the
-function under NAME. INDEX has it under NAME only if it is in USE-INDEX-OTHERS."
+  "Return a list of new USER structures for the functions that are definitions of NAME. If ANY is
+true, return all of them, else those that INDEX lacks. INDEX can have the code object of a function
+without having the function under NAME: after (SETF (FDEFINITION NAME) #'OTHER), it may have it as
+OTHER only. In this case, USE-INDEX-OTHERS tells whether INDEX has the function under NAME too."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or any
@@ -188,8 +189,8 @@ LOOSE-P, else NIL."
        (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun loose-p (code)
-  "Return true if the code object CODE is from no file and has a function without a name. Such a
-function may be the definition of no name, so that only data refers to it."
+  "Return true if the code object CODE does not come from a file and has a function without a name.
+Perhaps no name has such a function as its definition, and only data refers to the function."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))

@@ -1,8 +1,8 @@
 ;;;; Makes the rows of answers about the users of a name. Finds the functions and top-level forms
 ;;;; that still exist and use the name, and describes each as a JSON object. USER is defined in
-;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp. In
-;;;; runs.lisp are RUN-P, true of code that was compiled to run once and has run, and RUNNING-P,
-;;;; true of such code that still runs.
+;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp,
+;;;; RUN-P and RUNNING-P in runs.lisp. Some code is compiled to run only once: RUN-P returns true if
+;;;; it has run, and RUNNING-P if it still runs.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -141,9 +141,10 @@ if only a garbage collection can show whether a user still exists."
   (sb-ext:gc :full (< (heap-usage) *searched-heap*)))
 
 (defun users-of (index name kinds)
-  "Return a sorted list of the USER and TOP-FORM structures in INDEX that still exist, use NAME by
-one of KINDS, a list of *USE-KINDS*, and come from the files of *WITHIN*. Collect garbage if only
-this shows which code still exists, but only once during an evaluation."
+  "Return a sorted list of the USER and TOP-FORM structures in INDEX for code that still exists,
+uses NAME, and comes from the files of *WITHIN*. KINDS is a list of those elements of *USE-KINDS*
+that count as uses. Collect garbage if it is unknown otherwise which code still exists, but only
+once during an evaluation."
   (catch 'needs-collection
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
@@ -198,8 +199,8 @@ return NIL."
   "The maximum number of symbols that an answer lists for the data of one top-level form.")
 
 (defun data-names (top-form)
-  "Return a list of texts for the symbols in the data of TOP-FORM, a TOP-FORM structure, but not for
-variables. This includes the names that the form defines."
+  "Return a list of the names of the symbols that TOP-FORM, a TOP-FORM structure, contains as data.
+The list includes the names that the form defines, but no names of variables."
   (page (loop for symbol in (form-uses-data (top-form-uses top-form))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))

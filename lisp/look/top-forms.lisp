@@ -15,8 +15,8 @@ while they ran calls these functions."
   name mark created (read nil) (state :unread) (forms '()) (made nil))
 
 (defun note-made (load names)
-  "LOAD is the FILE-LOAD structure of a file. A form of this file has compiled code while it ran, as
-with COMPILE, and this code calls the functions NAMES. Record NAMES in LOAD."
+  "LOAD is the FILE-LOAD structure of a file. While a form of this file ran, it compiled code, for
+example with COMPILE. This code calls the functions NAMES, a list. Record NAMES in LOAD."
   (let ((made (or (file-load-made load)
                   (setf (file-load-made load)
                         (make-hash-table :test 'equal :synchronized t)))))
@@ -132,8 +132,9 @@ such parts here."
                '("default initarg"))))))
 
 (defun part-run (form)
-  "Return the only string from PARTS-RUN for FORM, a definition. If there are several, return the
-operator of FORM in lower case. If there is none, return NIL."
+  "Return a string for the part of FORM, a definition, that is evaluated outside the functions that
+it defines, such as \"specializer\". If several parts are, return the operator of FORM in lower
+case. If none is, return NIL."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 

@@ -275,9 +275,9 @@ way KIND, such as :SETS. WORD is the string that answers show for KIND."
                   (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return a list of JSON objects: the answer rows for LIMIT of the items in BLOCKS, from OFFSET on.
-BLOCKS is a list of ROW-BLOCK structures. If SITES is true, the rows have the source locations of
-the uses."
+  "Return a list of JSON objects, the rows of an answer. BLOCKS is a list of ROW-BLOCK structures.
+Skip the first OFFSET of all their items, and return a row for each of the next LIMIT items. If
+SITES is true, the rows have the source locations of the uses."
   (loop with offset = (or offset 0)
         for block in blocks
         for items = (row-block-items block)
@@ -287,9 +287,10 @@ the uses."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return a plist for a JSON object about top-level forms, and about users that the index may not
-have. PLACES lists groups of top-level forms that use a name, and MENTIONS groups of those that only
-contain the name as data. If UNKNOWN is true, add the files that could not be read again."
+  "Return a plist for a JSON object about the uses of a name that are not in functions, and about
+the reasons why uses may be missing. PLACES lists groups of top-level forms that use the name, and
+MENTIONS groups of those that only contain it as data. If UNKNOWN is true, add the files that could
+not be read completely."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))

@@ -86,9 +86,10 @@ takes minutes and cannot be interrupted."
 ;;; Choosing the calls to record
 
 (defun chooser (name text package)
-  "Return a compiled function with the parameters of the function NAME, which evaluates the forms in
-TEXT with these parameters bound to its arguments. Read TEXT in PACKAGE or, if PACKAGE is NIL, in
-the package of NAME. If TEXT cannot be read or compiled, end the operation with an error answer."
+  "Return a compiled function that decides whether a call of the function NAME is recorded: it takes
+the arguments of the call, and returns the value of the forms in TEXT. These forms can use the
+parameters of NAME as variables. Read TEXT in PACKAGE or, if PACKAGE is NIL, in the package of NAME.
+If TEXT cannot be read or compiled, end the operation with an error answer."
   (let* ((symbol (name-symbol name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))

@@ -169,8 +169,8 @@ a PROBE structure. ADDRESS is the return address of the call, or NIL."
 
 (defun note-entry (function method)
   "Record that METHOD of the generic function FUNCTION is entered, if the innermost recorded call of
-this thread is of FUNCTION. Record it in the CALL structure of this call, and in the CALL structures
-of other observations for the same call."
+this thread is a call of FUNCTION. If several observations record that call, each has its own CALL
+structure for it; record METHOD in all of these."
   (unless *unrecorded*
     (loop with observations = '()
           for call = *innermost* then (call-parent call)
@@ -235,9 +235,9 @@ the call with NUMBER on. Do nothing if PROBE has a function WHERE."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true if it must be recorded, unless the function
-WHERE of PROBE then rejects it. Return NIL for a call without interrupts, as inside a lock of SBCL,
-since recording takes some of these locks."
+  "Count a call of the function of PROBE. Return true if the call is to be recorded; RECORD-CALL
+then also asks the function in the slot WHERE of PROBE. Return NIL for a call while interrupts are
+disabled, as inside a lock of SBCL, because recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)

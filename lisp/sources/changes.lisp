@@ -109,8 +109,9 @@ this happened to the variable of DEFINITION, and it still has the kept value."
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-set (symbol)
-  "Record that a form has set the variable SYMBOL, perhaps to the same value as before. From now on
-no answer mentions that SYMBOL kept its value although a loaded file gives another value."
+  "Record that a form has set the variable SYMBOL, perhaps to the same value as before. Answers list
+the variables that kept their values although a loaded file gives them other values. From now on,
+they leave out SYMBOL."
   (sb-thread:with-mutex (**lock**)
     (loop with key = (definition-key :variable symbol nil)
           for file being the hash-values of **files**
@@ -199,8 +200,8 @@ of a RECORDING structure, newest first."
 ;;; Functions compiled with a definition that has changed
 
 (defun token-in-p (name form)
-  "Return true if FORM, a text from PLAIN-FORM, contains the string NAME as a whole token. Tokens in
-strings do not count."
+  "FORM is the text of a form without comments, as PLAIN-FORM returns it. Return true if it contains
+the string NAME as a whole token outside of strings. Ignore letter case."
   (let ((end (length form)) (index 0))
     (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
       (loop while (< index end)

@@ -150,9 +150,9 @@ instances with the old layout."
                           "instances" count)))
 
 (define-shape disagreement ()
-  "Differences between the image and files, of the kinds that loads report as well as comparisons.
-Each list has a
-  limited length. Its total, such as `oldTotal` for `old`, counts all items."
+  "Differences between the image and files. Loads and comparisons both report these kinds of
+  differences. Each list has a limited length. Its total, such as `oldTotal` for `old`, counts all
+  items."
   (old (list old-item) :optional) (old-total integer :optional)
   (unset (list unset-variable) :optional) (unset-total integer :optional)
   (outdated (list outdated-users) :optional) (outdated-total integer :optional))

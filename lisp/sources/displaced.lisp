@@ -83,8 +83,8 @@ location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMET
               (fmakunbound name)))))))
 
 (defun displacing-conflicts (name lambda-list location by)
-  "If a tool is loading a file or a system in this thread, call DISPLACE-CONFLICTS with NAME,
-LAMBDA-LIST, LOCATION and BY. Ignore errors, which must not reach the program."
+  "If a tool is loading a file or a system in this thread, call DISPLACE-CONFLICTS with the same
+arguments. Ignore errors, which must not reach the program."
   (when (and *displacing* *recording*)
     (with-isolation (displace-conflicts name lambda-list location by))))
 

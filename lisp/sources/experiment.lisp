@@ -186,10 +186,10 @@ SYMBOL satisfies the predicate REMOVED-P. Return a list of the removed indicator
   "The line of an answer for a search that stopped at *MOST-PARTS* objects.")
 
 (defun trim-program (removed-p)
-  "Remove the entries that satisfy ENTRY-P with the predicate REMOVED-P from the values of the
-program's variables and from property lists. Return a list of lines about the removed entries, one
-for each variable or property list. Append a line if the search stopped early because the values are
-too large."
+  "Remove the entries that only removed definitions need from the values of the program's variables
+and from property lists. The predicate REMOVED-P is true for the removed definitions (see ENTRY-P).
+Return a list of lines about the removed entries, one for each variable or property list. Append a
+line if the search stopped early because the values are too large."
   (let ((seen (make-hash-table :test 'eq)) (lines '()) (too-many '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))

@@ -97,8 +97,9 @@ For a string at START, return its contents."
     (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
 
 (defun without-strings (form)
-  "Return FORM, a text from PLAIN-FORM, without the strings in it. Keep strings that contain a
-parenthesis, since these may be forms, while other strings can be names of files."
+  "FORM is the text of a form without comments, as PLAIN-FORM returns it. Return FORM without the
+strings in it. Keep strings with a parenthesis, because code may read and evaluate them. Other
+strings may be names of files."
   (with-output-to-string (out)
     (loop with end = (length form)
           with start = 0

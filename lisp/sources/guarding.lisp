@@ -78,8 +78,7 @@ keyword does not count."
                                   '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\#)))))))
 
 (defun quotes-p (form name)
-  "Return true if FORM, a text, contains a quoted symbol with the string NAME as name, in any
-package."
+  "Return true if FORM, a text, contains a quoted symbol named NAME, a string, in any package."
   (loop for quote = (position #\' form) then (position #\' form :start (1+ quote))
         while quote
         thereis (string-equal name (symbol-at form (1+ quote)))))

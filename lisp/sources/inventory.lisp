@@ -41,9 +41,10 @@ methods that specialize on the class SYMBOL."
             (and class (sb-mop:specializer-direct-methods class)))))
 
 (defun map-package-definitions (visit package)
-  "Call the function VISIT with three arguments for each definition of a symbol whose home package
-is PACKAGE, and for each of the METHODS-ABOUT such a symbol. The arguments are the kind, the name,
-and an object such as a function. Some methods are visited several times."
+  "Call the function VISIT for each definition of a symbol whose home package is PACKAGE, and for
+each method that METHODS-ABOUT returns for such a symbol. The three arguments of VISIT are the kind
+and the name of the definition, and an object such as a function. VISIT gets some methods several
+times."
   (dolist (symbol (home-symbols package))
     (map-definitions visit symbol)
     (loop for method in (methods-about symbol)

@@ -71,9 +71,9 @@ evaluated form that made DEFINITION, or NIL."
     (setf (gethash (key-of definition) **evaluated**) (make-evaluation definition by))))
 
 (defun note-variables (evaluated by)
-  "EVALUATED is the slot EVALUATED of a RECORDING structure. Add its variables to
-**VARIABLES-EVALUATED**. BY is the beginning of the text of the evaluated form. After a load, BY is
-NIL, and nothing is added."
+  "Add the variables that an evaluated form has changed to **VARIABLES-EVALUATED**. EVALUATED is a
+list of (VARIABLE . WHAT) pairs, newest first, from the slot EVALUATED of a RECORDING structure. BY
+is the beginning of the text of the form. After a load, BY is NIL, and nothing is added."
   (when by
     (loop for (symbol . what) in (reverse evaluated)
           do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
@@ -125,9 +125,10 @@ is unknown. RECORDING is the RECORDING structure of the load."
           (t (first others)))))
 
 (defun note-form (definition file recording)
-  "Record in DEFINITION the number of the top-level form of the file FILE that made it, or NIL if
-unknown. RECORDING, the RECORDING structure of the load, has the forms that ran. Set
-DEFINITION-BY-CODE unless SBCL has recorded the same form."
+  "Record in DEFINITION the number of the top-level form of FILE, a SOURCE-FILE structure, that made
+DEFINITION, or NIL if the number is unknown. RECORDING, the RECORDING structure of the load, tells
+which forms ran. Also set DEFINITION-BY-CODE: to true if SBCL has recorded no form, another form, or
+form 0."
   (let* ((path (source-file-path file)) (recorded (recorded-number definition))
          (name (definition-file-name definition)) (change (definition-change definition recording))
          (ran (loop for (name . number) in (and change (change-forms change))
@@ -245,8 +246,8 @@ DEFINITION."
 
 (defun note-file (file definitions recording noted)
   "Record that the file FILE was loaded to its end and made DEFINITIONS. RECORDING is the RECORDING
-structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of the names
-of changed definitions that are compiled into code that uses them."
+structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of names,
+such as those of changed macros: code that uses these names must be compiled again."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file)) (compiled (cdr (load-of file recording)))
          (pairs (enter-definitions file definitions)))
@@ -341,8 +342,8 @@ DEFINITION-BASELINE if later loads must compare it."
 (defun note-part (file definitions recording noted)
   "Record that only some top-level forms of FILE, a SOURCE-FILE structure, were loaded.
 *FORM-NUMBERS* has NIL for each of them. These forms made DEFINITIONS. RECORDING and NOTED are the
-RECORDING and NOTED structures of the load. Return a list of the names of changed definitions that
-are compiled into code that uses them."
+RECORDING and NOTED structures of the load. Return a list of names, such as those of changed macros:
+code that uses these names must be compiled again."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
@@ -393,8 +394,8 @@ RECORDING is the RECORDING structure of the load."
 (defun note-group (group recording done path noted)
   "Record GROUP, a list (FILE DEFINITION...), as part of the load of the file PATH, or of an
 evaluation if PATH is NIL. DONE is true if the load ended normally. RECORDING and NOTED are the
-RECORDING and NOTED structures of the load. Return a list of the names of changed definitions that
-are compiled into code that uses them."
+RECORDING and NOTED structures of the load. Return a list of names, such as those of changed macros:
+code that uses these names must be compiled again."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group recording done path)))
       (cond ((and (not failed)

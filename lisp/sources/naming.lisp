@@ -89,5 +89,6 @@ text is unknown, compare the dates of the file instead."
         (and loaded date (/= loaded date)))))
 
 (defun call-finding-forms (function)
-  "Call FUNCTION and return its values. While it runs, *PLAIN-FORMS* caches the forms of each text."
+  "Call FUNCTION and return its values. While it runs, FORMS-OF splits each text into top-level
+forms only once: *PLAIN-FORMS* caches them."
   (let ((*plain-forms* '())) (funcall function)))

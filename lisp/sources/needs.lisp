@@ -164,8 +164,9 @@ definitions or are EQL specializers of methods."
 ;;; Code
 
 (defun needed-by-code (names removed)
-  "Return the CODE-TEXTS of the code that uses one of NAMES or contains it as data. Leave out the
-definitions in the list REMOVED."
+  "Find the code that uses one of NAMES or contains it as data, except definitions in the list
+REMOVED. Return two lists, as CODE-TEXTS does: texts that name functions, and JSON objects for
+top-level forms."
   (multiple-value-bind (users mentions) (users-of-names names)
     (code-texts (append users mentions) removed)))
 

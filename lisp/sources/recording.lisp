@@ -182,8 +182,8 @@ record its source location."
             (t (push (cons package symbols) (recording-exported recording)))))))
 
 (defun record-variable (symbol)
-  "Record the value of the variable SYMBOL before a definition such as DEFVAR, which does not set a
-bound variable."
+  "Record the present value of the variable SYMBOL, which a form such as DEFVAR is about to define.
+Such a form does not change the value of a bound variable. Do nothing after the first time."
   (with-recording (recording)
     (let ((values (recording-values recording)))
       (unless (nth-value 1 (gethash symbol values))

@@ -96,8 +96,8 @@ Leave out functions just compiled, whose debug sources are in the list FRESH."
 
 (defun users-of-constants (symbol wanted fresh)
   "Return a list of COMPILED-USE structures, with SYMBOL as the used name, for named functions whose
-code has a constant that satisfies the predicate WANTED. Leave out code with a debug source in the
-list FRESH."
+code has a constant that satisfies the predicate WANTED. Leave out functions just compiled, whose
+debug sources are in the list FRESH."
   (let ((uses '()))
     (map-code
      (lambda (code)

@@ -34,7 +34,8 @@ can be marked. CODES lists the elements of COVERAGE-INFO that have the marks."
   "The coverage of a run of tests.
 DEFINITIONS: a vector of MEASURED structures.
 MISSED: the number of definitions that cannot be measured.
-COPIED-FUNCTIONS: a list of the names of functions whose calls go to marking copies.
+COPIED-FUNCTIONS: a list of the names of functions whose calls go to marking copies: copies that
+mark which of their parts have run.
 COPIED-METHODS: a list of COPIED-METHOD structures.
 GENERIC, METHODS-BEFORE: while a method is being added, its generic function and a list of the older
 methods of this function, else NIL.
@@ -350,7 +351,8 @@ the original method. If there was no original method, remove the copy."
         (remove-method generic (copied-method-copy method)))))
 
 (defun take-all (covering)
-  "Remove all marking copies that COVERING, a COVERING structure, has recorded."
+  "Remove all marking copies of functions and methods that COVERING, a COVERING structure, lists, so
+that the original definitions run again."
   (sb-sys:without-interrupts
     (let ((added (added-method covering)))
       (when added (push added (covering-copied-methods covering))))

@@ -106,7 +106,7 @@ more than 21 digits with an exponent, so they arrive as floats."
 
 (define-operation ("run-tool" :members t :holds t :gives run-tool-data)
     ((name string "The name of the tool in the image.")
-     (registration anything :optional "The number of the registration that the server means.")
+     (registration anything :optional "The number of the registration of the tool. By default, the newest one.")
      (arguments (map anything) "The arguments."))
   "Call the handler of a tool."
   (let ((offer (offered name registration)))

@@ -115,8 +115,8 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   return { hits: all.slice(0, most), more, total: all.length, categories };
 }
 
-/** Returns the maximum number of tools in an answer. LIMIT is the caller's limit, where 0 means all. CERTAIN is the
- * number of tools that are named or are literal hits, NAMED the number of named tools alone. */
+/** Returns the maximum number of tools in an answer. LIMIT is the caller's limit; 0 means all tools. NAMED is the
+ * number of tools that the query names. CERTAIN also counts the tools that contain the query word for word. */
 function toolLimit(limit: number | undefined, certain: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(RANKED_LIMIT, named, Math.min(HIT_LIMIT, certain));

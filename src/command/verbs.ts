@@ -46,8 +46,8 @@ const forms = (name: string): Operands => ({
   },
 });
 
-/** Returns Operands for names. A single operand sets the parameter NAME. Several operands set the parameter `names`. If
- * LEAST is 0, there can be no operand, because an option can replace it. */
+/** Returns the Operands of a verb whose operands are names. A single operand sets the parameter NAME. Several operands
+ * set the parameter `names`. If LEAST is 0, there can be no operand, because an option can replace it. */
 const names = (name: string, least: 0 | 1 = 1): Operands => ({
   gives: [name, 'names'],
   calls: ([first, ...more]) => {
@@ -56,7 +56,8 @@ const names = (name: string, least: 0 | 1 = 1): Operands => ({
   },
 });
 
-/** Returns Operands in which each operand requests one call. ARGUMENTS_OF returns the arguments of this call. */
+/** Returns the Operands of a verb each of whose operands requests one call. ARGUMENTS_OF returns the arguments of this
+ * call. */
 const each = (gives: string[], argumentsOf: (operand: string) => Arguments): Operands => ({
   gives,
   calls: (operands) => (operands.length === 0 ? undefined : operands.map(argumentsOf)),

@@ -149,9 +149,10 @@ export const ONLY_CORE: readonly string[] = ['nothing'];
 /** The cause of a failure: the saved core, or parts of the backend. An image works without these. */
 type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns the parts of the backend that must be left out for an image to work. WORKS resolves with true when an image
- * works without the given parts; it must do so for ALL. For each part in the result, WORKS is called about
- * log2(ALL.length) times. */
+/** Finds what must be left out so that an image works, and returns it: the saved core, or some of the parts ALL of the
+ * backend. WORKS gets the names of parts. It resolves with true when an image works without them. The caller must know
+ * that WORKS would resolve with true for ALL. For each part in the result, WORKS is called about log2(ALL.length)
+ * times. */
 export async function findCulprit(
   all: readonly string[],
   works: (without: readonly string[]) => Promise<boolean>,

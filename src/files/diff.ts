@@ -129,8 +129,8 @@ function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk)].concat(hunk.lines.map(markedLine)));
 }
 
-/** Returns LINE, of a hunk, with its mark. A line that begins with a backslash is a note of the diff and not in the
- * file. */
+/** Returns LINE, a line of a hunk, with its mark: +, - or a space. A line that begins with a backslash is not from the
+ * file. In such a line, the diff notes that the file does not end with a newline. */
 function markedLine(line: string): QuestionLine {
   if (line.startsWith('\\')) return questionLine`\\ No newline at end of file`;
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));

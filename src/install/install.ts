@@ -326,8 +326,9 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns notes that say when CLIENT asks its user, after an install with or without TRUST. KEPT is a note about an
- * earlier permission, or undefined. */
+/** Returns notes, shown after an install, about when CLIENT asks its user before it runs a tool. TRUST is true when the
+ * install made CLIENT run all tools without asking. KEPT is a note about an earlier permission that is still in force,
+ * or undefined. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`

@@ -1,4 +1,5 @@
-// Determines whether a client starts live-lisp by a plugin or an extension, apart from the entry.
+// Determines whether a client starts live-lisp by a plugin or an extension. The entry for live-lisp in the client's
+// configuration does not count here.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

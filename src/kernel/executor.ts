@@ -42,7 +42,7 @@ export interface ExecutorOptions {
 
 interface Call {
   tool: Tool;
-  /** The registered tool, before its `raisedBy` raised the level for these arguments. */
+  /** The tool as it was registered. `tool` can have a higher level, from `raisedBy` for these arguments. */
   registered: Tool;
   /** The validated arguments, without defaults. */
   args: Arguments;

@@ -1,5 +1,5 @@
-// Holds standing approvals, which let calls run without a question: those from the start of the server, and those for
-// the session.
+// Holds standing approvals, which let calls run without a question. Some are on the command line of the server; the
+// human gives others for the session.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';

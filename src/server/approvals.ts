@@ -39,7 +39,7 @@ interface ApprovalOptions {
 /** An answer from the client. Its values are not checked yet. */
 type ClientAnswer = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
-/** The form to send next, its question, and the id under which the question is open. */
+/** The form to send to the client next, the question that it asks, and the id of this open question. */
 interface Next {
   kind: 'next';
   form: ElicitRequestFormParams;

@@ -263,7 +263,8 @@ const NOTHING_READ: Reading = {
   prefixed: false,
 };
 
-/** The cost of an impossible line: one at or left of the parenthesis of its list, or an indented one at top level. */
+/** The cost of a line whose column is impossible: a line in a list that begins at or left of the parenthesis of this
+ * list, or an indented line at top level. */
 const CONTRADICTION = 10;
 
 /** At most this many elements of a list are compared with the column of a line. */

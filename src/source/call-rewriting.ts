@@ -60,8 +60,9 @@ export function keepsOperator({ operator, to }: CallPattern): boolean {
   return symbolNameOf(to.first) === operator;
 }
 
-/** Returns false when the new calls of PATTERN have enough arguments for LIST, but do not fit it. LIST is the lambda
- * list that the function has in the image; if it does not fit, the function was not changed yet. */
+/** Returns true when the new calls of PATTERN may be written for LIST, the lambda list that the function has in the
+ * image: they fit LIST, or have too few arguments for it. Otherwise the image probably still has the function from
+ * before its change. */
 export function isMeantFor({ to, rest }: CallPattern, list: LambdaList): boolean {
   const args = elementsOf(to)
     .slice(1)

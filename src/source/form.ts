@@ -42,7 +42,7 @@ export class Form {
   readonly inner: Form | undefined;
   /** Offset of the first feature expression (#+ or #-) directly before the form; undefined when there is none. */
   featureStart: number | undefined;
-  /** The list that contains this form, or the form of the prefix before it. */
+  /** The form directly around this one: a list, or a form that is a prefix, such as a quote, and this form. */
   parent: Form | undefined;
   /** The position of this form among the elements of the list that contains it. */
   index = 0;

@@ -102,8 +102,8 @@ function isInitarg(part: Form): boolean {
   return part.parent?.elements[part.index - 1]?.symbolName === 'INITARG' && part.text.startsWith(':');
 }
 
-/** Returns true when the list PARAMETER declares a keyword parameter of one of TAKERS, as (:name type) in an FTYPE
- * does. */
+/** PARAMETER is a list whose first element is a keyword. Returns true when it declares a keyword parameter of one of
+ * TAKERS: as (:name type) in an FTYPE declaration, or as ((:name variable) ...) in a lambda list. */
 function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): boolean {
   const { parent } = parameter;
   if (isParameter(parameter)) {
@@ -116,7 +116,8 @@ function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): b
   return takesInDefinition(definitionAround(parent.parent), { functions, ...takers });
 }
 
-/** Returns true when PART is an argument of the call LIST, and the called function or class is one of TAKERS. */
+/** Returns true when PART is a keyword argument of the call LIST, and TAKERS has the called function, or the class or
+ * structure of which the call makes an instance. */
 function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
   const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;

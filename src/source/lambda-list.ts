@@ -18,8 +18,8 @@ export interface LambdaList {
   inner?: Map<number, LambdaList>;
 }
 
-/** One argument of a call: a keyword, a list, or anything else ({}). If `unknown` is true, the text does not show the
- * argument, which may stand for any number of arguments. */
+/** One argument of a call. Only a keyword has `keyword`, and only a list has `list`; any other argument is {}. If
+ * `unknown` is true, the text does not show the argument, which may stand for any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
 /** Returns true when FORM is a list without a dot, or empty. */

@@ -24,7 +24,7 @@ export interface Reason {
   /** The name of the function whose new definition must be loaded before the call can be rewritten; absent when loading
    * would not help. */
   loading?: string;
-  /** The number of arguments before the keywords, and the number that this function requires. */
+  /** The number of arguments that the call has before its keywords, and the number that the function requires there. */
   counts?: { given: number; required: number };
 }
 

@@ -40,7 +40,8 @@ export function isReadTime(source: string, { start }: TopLevelDefinition, at: nu
   );
 }
 
-/** Returns the name of the part around offset AT of FORM in SOURCE; undefined when there is none. */
+/** Returns the name of the part of the definition FORM that contains the offset AT of SOURCE, such as 'specializer'.
+ * Returns undefined when this part has no name. */
 export function partAt(source: string, form: TopLevelDefinition, at: number): string | undefined {
   const lists: Around[] = [];
   let list = readForm(source, form.start);

@@ -215,10 +215,10 @@ function renamed(token: string, { to }: Renaming): string {
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-/** Returns true when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must be
- * one of the first two arguments, and the other one must name a package that has the symbol. Each of the two can be in
- * a call that returns the same name or its package, as in (intern (string :name) (find-package :package)). False in
- * definitions and their options, and when a package has the same name. */
+/** Returns true when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). For this,
+ * PART must be one of the first two arguments, and the other of the two must name a package that has the symbol. Both
+ * arguments can also be calls that return the name or the package, as in (intern (string :name) (find-package
+ * :package)). Returns false in definitions and their options, and when a package has the same name as the symbol. */
 function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   let argument = part;

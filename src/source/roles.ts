@@ -169,12 +169,13 @@ function isDefined(part: Form): boolean {
   return (index === 1 && isNameIn(parent)) || (index <= 1 && parent?.index === 1 && isNameIn(parent.parent));
 }
 
-/** Returns true when STEP is a call of one of OPERATORS, and the symbol is in its element INDEX. */
+/** Returns true when the list STEP begins with one of OPERATORS, and its element INDEX is or contains the symbol. */
 function isAt(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
   return step?.index === index && operators.includes(withoutPackage(step.operator));
 }
 
-/** Returns true when STEP is a call of one of OPERATORS, and the symbol is in its element INDEX or a later one. */
+/** Returns true when the list STEP begins with one of OPERATORS, and its element INDEX or a later one is or contains
+ * the symbol. */
 function isFrom(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
   return step !== undefined && step.index >= index && operators.includes(withoutPackage(step.operator));
 }
@@ -255,7 +256,8 @@ const BINDERS: ReadonlyMap<string, number> = new Map([
 /** Matches operators, such as DOLIST, whose first argument is a list that begins with the bound variable. */
 const BINDS_FIRST = /^(?:WITH-|DO-|DOLIST$|DOTIMES$)/;
 
-/** Returns the role of a symbol with these STEPS in code when `roleAt` finds none. */
+/** Returns the role of a symbol in code when `roleAt` finds none. STEPS are the lists around the symbol, the innermost
+ * first. */
 function placeInCode(steps: readonly Step[]): Place {
   const [list, outer, third] = steps;
   if (list === undefined) return 'code';

@@ -24,7 +24,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   return syntax?.(elements) ?? new Map();
 }
 
-/** Maps an operator to the function that finds the lists in its forms that are not evaluated. */
+/** Maps an operator to a function for its forms. The function finds the lists in a form that are not evaluated. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(afterFirst))),
   ...each('DO DO*', at(1, eachOf(afterFirst)), at(2, elementsOf)),
@@ -54,8 +54,8 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', loopPatterns),
 ]);
 
-/** Returns an entry of SYNTAX for each of OPERATORS, names separated by spaces. The value of each entry combines all
- * SYNTAXES. */
+/** Returns an entry of the map SYNTAX for each name in OPERATORS, a text with spaces between the names. The Syntax of
+ * each entry finds what any of SYNTAXES finds. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);

@@ -101,7 +101,8 @@ export class Tree {
     return this.#at < this.text.length ? this.#at : undefined;
   }
 
-  /** Returns the text of the tokens from FROM up to, not including, TOKEN_AFTER on one line, without comments. */
+  /** Returns the text of some tokens as one line without comments: of the tokens with the numbers from FROM to
+   * TOKEN_AFTER - 1. */
   oneLine(from: number, tokenAfter: number): string {
     let line = '';
     for (let number = from; number < tokenAfter; number++) {

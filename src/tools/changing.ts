@@ -15,8 +15,9 @@ import { endingText } from './endings.ts';
 /** Milliseconds between two attempts to get the turn. */
 const ATTEMPT_MS = 20;
 
-/** Decides when a change of files, with its load, may run. The image that somebody else runs can have several servers.
- * It gives the turn to one of them at a time, until that server gives the turn back or its connection ends. */
+/** Makes changes of files run one at a time. A change includes the load of the changed files. Several servers can use
+ * an image that somebody else runs. Such an image gives the turn to one server at a time, until that server gives the
+ * turn back or its connection ends. */
 export class ChangeTurns {
   readonly #image: Image;
   readonly #times: Times;

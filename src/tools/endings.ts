@@ -168,7 +168,7 @@ export function writtenText(output: Output | undefined): string {
   return text.replace(/^\n+/, '').trimEnd();
 }
 
-/** Stands for the value of a form where the output of the form ends with this value. */
+/** Replaces the value of a form at the end of the form's output, when the output ends with this value. */
 const VALUE_AGAIN = '[... the value as above ...]';
 
 /** Returns OUTPUT. If OUTPUT ends with VALUE, and VALUE is long, a short note replaces VALUE there. */

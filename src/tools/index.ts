@@ -72,7 +72,7 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
   ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies), image));
 }
 
-/** Returns the built-in tools beyond the eighteen of the contract. */
+/** Returns all built-in tools except the eighteen of the contract (docs/develop/contracts.md). */
 export function furtherTools(dependencies: ToolDependencies): Tool[] {
   const { image, replaceable, workspace, places, holds, log, observations, intents, turns } = dependencies;
   const editing = editDefinitionsTool(dependencies, intents, turns);

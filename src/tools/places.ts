@@ -68,7 +68,8 @@ interface DefinitionText {
   old: boolean;
 }
 
-/** The source text of a definition, and the data that distinguish it from other definitions of the same name. */
+/** The source text of a definition, and the data that distinguish it from other definitions of the same name. `nested`
+ * is true when the definition is inside another top-level form. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<NamingForm, 'operator' | 'method' | 'head' | 'home'> & {
     nested: boolean;
@@ -180,7 +181,7 @@ export class Places {
   }
 
   /** Finds uses of the name SOUGHT in the current text of a file. USES are their places in the text that the image has
-   * loaded, all in one top-level form, which is DEFINITION. In the result, `start` is the index of this form in the
+   * loaded, all in the top-level form that contains DEFINITION. In the result, `start` is the index of this form in the
    * current text, and `spots` has the positions of the uses. Returns undefined when the file cannot be read. */
   spots(uses: readonly Place[], sought: SoughtName, definition: DefinitionName) {
     const versions = uses[0] && this.#versions(uses[0]);
@@ -433,7 +434,8 @@ function noSource(name?: string): Site {
   return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
 }
 
-/** Returns the lines of SOURCE with the innermost form that defines NAME inside the top-level form at the index AT. */
+/** Returns the numbers of the first and the last line of a definition in SOURCE. AT is the index of a top-level form;
+ * the definition is the innermost form inside it that defines NAME. If none does, the last line is that of the file. */
 function excerpt(source: Source, at: number, { name }: DefinitionName) {
   const end = source.text.text.length;
   return linesOf(source, innermostDefining(source.forms(), at, definitionNameOf(name)) ?? { start: at, end });

@@ -62,8 +62,8 @@ async function unloadedNote(
   return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
 }
 
-/** Returns the note about the systems that FILES, .asd files, define; '' when they define none. WHERE begins the second
- * half of the sentence, as in `it has`. */
+/** Returns the note about the systems that FILES, .asd files, define; '' when they define none. WHERE is the subject
+ * and verb of the clause about these systems, such as `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
   const read = files.slice(0, FILE_LIMIT);
   await places.prepare(read);

@@ -44,8 +44,8 @@ export class ChosenImage implements Image, RestartableImage {
   /** The server's own image. Undefined before it is used, and after the calls have moved to an image of somebody
    * else. */
   #own: SbclImage | undefined;
-  /** The image that gets the calls. The choice is final when a flag makes it, and after a call in the own image. A call
-   * in an image that somebody else runs settles the choice too (see #isSettled). */
+  /** The image that gets the calls. `isFinal` is true when a flag makes the choice, and after a call in the own image.
+   * Otherwise each call chooses anew, until a call has run in an image that somebody else runs (see #isSettled). */
   #choice: { image: 'own' | 'attached'; isFinal: boolean };
   #starting: Promise<void> | undefined;
   #closed = false;

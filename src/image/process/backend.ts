@@ -22,8 +22,9 @@ export interface BackendOptions {
   /** The folder in which ASDF writes all fasls. By default, the folder that the user has configured; in the sandbox, a
    * folder of the sandbox. */
   fasls?: string | undefined;
-  /** Names of internals of SBCL that the backend must not use, and of abilities. An ability is a feature of the backend
-   * that needs internals. The macros define-internal and define-ability in the Lisp sources define these names. */
+  /** What the backend must not use: names of internals of SBCL, and names of abilities. An ability is a feature of the
+   * backend that needs internals. The macros define-internal and define-ability in the Lisp sources define these
+   * names. */
   without?: readonly string[] | undefined;
 }
 

@@ -16,7 +16,7 @@ const CHATTER =
 const VARIABLES = /^(?:GC control|Collection trigger) variables:$/;
 /** Matches a line of such a list. */
 const VARIABLE = /^ {3}[\w*-]+ = [\w ]+$/;
-/** The beginnings of those lines that CHATTER or VARIABLES matches and that are not indented. */
+/** The texts with which a line that CHATTER or VARIABLES matches can begin, if it is not indented. */
 const BEGINNINGS = [
   'INFO: Control stack guard page ',
   'Heap exhausted during ',

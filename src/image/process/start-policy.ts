@@ -59,7 +59,8 @@ export class StartPolicy {
   }
 
   /** Records that the image ended by itself for the reason HOW. RUNNING are the operations that were not answered. If
-   * user code may be to blame, the next image is not plain, but must pass a test. */
+   * one of them runs user code, this code may be to blame. Then the backend of the next image still uses internals of
+   * SBCL, but the image must pass a test. */
   noteEnded(how: string, running: readonly string[]): void {
     this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }

@@ -60,7 +60,8 @@ export class Rebuild {
     this.#result = { ...nothingBuilt(), gaveUp: true };
   }
 
-  /** Records that the server is about to end the image, so that no entry is blamed for this. */
+  /** Records that the server is about to end the image. The rebuild then blames no entry of the journal for the
+   * end. */
   abandon(): void {
     this.#abandoned = true;
   }

@@ -68,8 +68,8 @@ export class Job {
     });
   }
 
-  /** Ends the call for REASON, in the same steps as when its time is up. BY_USER is true when the human on the page
-   * does this. */
+  /** Ends the call for REASON, in the same way as a call that reaches its time limit. BY_USER is true when the human
+   * ends it on the page. */
   interrupt(reason: 'interrupt' | 'ending', byUser = false): void {
     if (this.signal.aborted) return;
     this.endedByUser = byUser;

@@ -49,7 +49,7 @@ export function reportProgress(
 /** When a part of the output has at least this number of characters, the call probably waits until it can write
  * more. */
 const LARGE_PART = 6000;
-/** Number of milliseconds from such a part to the next one. After each smaller part, this pause becomes longer. */
+/** Number of milliseconds from a large part to the next part. After each smaller part, the pause becomes longer. */
 const SHORT_PAUSE_MS = 1;
 
 interface Passing {

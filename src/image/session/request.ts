@@ -66,7 +66,7 @@ export async function perform<Name extends OperationName>(
   const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
   stop();
   notifyNews(received, host);
-  // The image will answer the abandoned request after SIGCONT.
+  // A signal has stopped the image, so the server waits no longer. The image answers when SIGCONT lets it go on.
   if (isAbandoned(received)) void answer.then((late) => notifyNews(late, host));
   const { output, data } = received;
   const afterMs = performance.now() - startedAt;
@@ -76,8 +76,8 @@ export async function perform<Name extends OperationName>(
   return { ending, ...(output && { output }), data };
 }
 
-/** Returns a function that records the answer of CALL. If CALL continues an earlier call, and the answer ends this one
- * too, the function records it as the answer of the earlier call. */
+/** Returns a function that records the answer to a call of the operation `name` with `args`. If this call continues an
+ * earlier one, and the answer also ends the earlier call, it is recorded as the answer to the earlier call only. */
 async function answerRecorder(
   peer: Peer,
   { name, args, options: { continues } }: PendingCall<OperationName>,

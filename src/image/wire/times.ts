@@ -6,9 +6,9 @@ export const TIMES = {
   again: 1000,
   /** The time from the first interrupt of a call until its thread is terminated. */
   terminate: 1300,
-  /** The time from the first interrupt of a call until the image is asked to react. */
+  /** The time from the first interrupt of a call until the server asks the image for a reaction. */
   ask: 1350,
-  /** The time from the image's reaction to this request until the image is killed, if the call still runs. */
+  /** The time from this reaction of the image until the server kills the image, if the call still runs. */
   kill: 250,
   /** The maximum time by which garbage collection, or waiting for a CPU, delays the four steps above. */
   collecting: 7500,

@@ -92,8 +92,8 @@ export class WorkspaceBuffers {
     if (pending !== undefined) throw new CallError(`There is no file ${visibleName(name)} yet. ${pending}`);
   }
 
-  /** Returns the buffer of the only file with the file name NAME. NEW_FILE is the path to which NAME resolves; no such
-   * file exists. */
+  /** Returns the buffer of the file whose path ends with the file name NAME. Throws a CallError when there is no such
+   * file, or when there are several. NEW_FILE is the path to which NAME resolves; no file exists at this path. */
   async #findByFileName(name: string, newFile: string, unsaved: Unsaved): Promise<TextBuffer> {
     const { paths, budget } = await this.#files(unsaved);
     const [only, ...others] = paths.filter((path) => basename(path) === name);

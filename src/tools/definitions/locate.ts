@@ -163,8 +163,8 @@ export class Locator {
     return same.length > 0 ? same : found;
   }
 
-  /** If the image has loaded exactly one of FOUND, and it is the only one in its file, returns only this one. Otherwise
-   * returns all of FOUND. */
+  /** Returns only the definition of FOUND that the image has loaded. Returns all of FOUND when the image has loaded
+   * none or several of them, or when the file of the loaded one contains others of FOUND. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);

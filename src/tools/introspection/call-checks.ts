@@ -177,7 +177,8 @@ class Checks {
     }
   }
 
-  /** Checks the calls in the top-level form of ROW, when that form certainly calls the function. */
+  /** Checks the calls in the top-level form of ROW. Does nothing when this form has changed since the image loaded it,
+   * or when it is not certain that the form calls the function. */
   #topLevelCalls(row: Caller): void {
     const { file, possible } = row;
     const found = file === undefined || possible ? undefined : this.#places.formOf(row);

@@ -14,9 +14,9 @@ export interface LocatedUse {
   why?: string;
 }
 
-/** A list in an answer. The line above its rows is `header (of; shared[0]; shared[1]):`. `of` is the number of uses, or a
- * text in place of this number; by default, the sum of the counts of the rows. `shared` has texts for the properties
- * that all rows have in common. */
+/** A list in an answer. The line above its rows is `header (of; shared[0]; shared[1]):`. `of` is the number of uses,
+ * or a text in place of this number; by default, the sum of the counts of the rows. `shared` has texts for the
+ * properties that all rows have in common. */
 export interface Section {
   header: string;
   rows: readonly Row[];
@@ -81,7 +81,7 @@ export function callList(calls: readonly CheckedCall[], statedHome = ''): Pick<S
   return { rows: callRows(short), shared: shared.flatMap((each) => each || []) };
 }
 
-/** Returns the rows for CALLS. Merges calls that have the same shape and reason. */
+/** Returns the rows for CALLS. Merges calls that have the same reason and look alike (see codeShape). */
 function callRows(calls: readonly CheckedCall[]): Row[] {
   const shaped = calls.map((call) => ({
     text: locatedText({ ...call, name: call.caller }),

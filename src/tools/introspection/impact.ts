@@ -83,8 +83,8 @@ const FUNCTION_OR_CLASS_OPERATORS: readonly string[] = [
 
 /** The arguments of a call, with the name in the form that the image expects. */
 interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
-  /** The operator of the argument `definition`; without this argument, the operator of the form in `name`. Undefined
-   * when `name` is only a name. */
+  /** The operator of the form in the argument `definition`. If there is no such operator, the operator of the form in
+   * the argument `name`; undefined when `name` is only a name. */
   operator: string | undefined;
 }
 

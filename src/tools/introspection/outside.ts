@@ -65,8 +65,8 @@ const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the description of CALLER, code outside of functions; undefined when it does not use the name. KNOWN_NAMES
- * are the names of the other rows. Code that has the name only in data is left out when another row has the same
- * name. */
+ * are the names of the users that the answer shows already. If CALLER has one of these names, and contains the sought
+ * name only as data, also returns undefined. */
 export function outsideUser(
   caller: Caller,
   query: UseQuery,
@@ -158,9 +158,9 @@ function inExpansion(place: SourcePosition): SourcePosition {
   return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
 
-/** Returns the name of the definition at START, with the kind of its part at INDEX, as in `PACKAGE::NAME (initial
- * value)`. The body of a function has no kind. Returns undefined when the form is not a definition. PACKAGES maps
- * nicknames to names. */
+/** Returns the name of the definition whose form begins at START in the text of FORMS. If the index INDEX of this text
+ * is not in the body of a function, a phrase for the part at INDEX follows, as in `PACKAGE::NAME (initial value)`.
+ * Returns undefined when the form is not a definition. PACKAGES maps nicknames of packages to their names. */
 export function holderAt(
   forms: TopLevelForms,
   start: number,
@@ -174,7 +174,8 @@ export function holderAt(
   return !part && KINDS.get(form.operator) === IN_FUNCTION ? name : `${name} (${kind})`;
 }
 
-/** Returns the uses of the name in FORM. The uses of a setf function are the places that FORM sets. */
+/** Returns the uses in FORM of the name USED. If SETF is true, the name is (SETF USED), and its uses are the places
+ * (USED ...) that FORM sets. */
 function usesOf(form: TopLevelDefinition, { used, setf }: UseQuery, forms: TopLevelForms): NameMention[] {
   const top = setf ? forms.formFrom(form.start) : undefined;
   if (top === undefined) return mentionsIn(form, used, forms);

@@ -153,8 +153,8 @@ function userText(sites: readonly UserSite[], head: string): string {
   return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
 }
 
-/** Returns the shape of the row of a user with one site. Returns undefined for other users, whose rows are shown
- * completely. */
+/** Returns a text that is equal for the rows of similar users, which are merged (see codeShape). Returns undefined for
+ * a user without exactly one place of use; its row is shown completely. */
 function userShape({ name, sites = [] }: NameUser, header: string): string | undefined {
   const [site, ...others] = sites;
   if (site === undefined || others.length > 0) return undefined;

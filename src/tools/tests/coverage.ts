@@ -11,7 +11,7 @@ import type { Recorded } from './reached.ts';
 /** Maximum number of lines shown of a definition, and of test names in a list. */
 const ITEM_LIMIT = 12;
 
-/** Maximum number of characters that are shown of a part that does not begin its line. */
+/** Maximum number of characters that are shown of an expression that never ran and begins in the middle of a line. */
 const PART_LIMIT = 40;
 
 /** A measured definition. `at` is its place. `never` has its lines that never ran. */
