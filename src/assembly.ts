@@ -47,6 +47,8 @@ import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 import { ShownWarnings } from './tools/shown-warnings.ts';
 import type { ReadElsewhere, ReadLoaded } from './tools/sources.ts';
 
+/** The connected parts of a server for one image. */
+/** The parts of the server that work for one image. */
 export interface Assembly {
   image: ChosenImage;
   registry: ToolRegistry;
@@ -97,7 +99,7 @@ export interface OneOfSeveral {
   rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
 }
 
-/** Returns the assembly for CONFIG, with all built-in tools. Does not start the image. */
+/** Creates the parts of the server for CONFIG, with all built-in tools, and returns them. Does not start the image. */
 export function assemble(config: Config, options: AssemblyOptions = {}): Assembly {
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
@@ -121,7 +123,8 @@ export function registerBuiltIns(
   for (const tool of [...furtherTools(toolDependencies), searchTools]) registry.registerUncounted(tool);
 }
 
-/** Returns the assembly for CONFIG. REGISTRY is the registry of its tools, and CATALOG the catalog of REGISTRY. */
+/** Creates the parts of the server for CONFIG, but no tools, and returns them. REGISTRY will contain the tools, and
+ * CATALOG makes them searchable. */
 export function assembleParts(
   config: Config,
   registry: ToolRegistry,

@@ -75,8 +75,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Directories outside the workspace in which sandboxed code can write. */
     write: readDirectories('write', all),
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
-    /** Number of seconds for which an error is held: its thread stays stopped for the debugger after each request about
-     * the error. */
+    /** Number of seconds for which an error is held, that is, its thread stays stopped so that the tool debug can
+     * examine it. The time begins anew after each request about the error. */
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
     libraries: readChoice('libraries', LIBRARIES, flags),

@@ -1,5 +1,6 @@
 // Directs each call to the image that the call names, when the server has several images. Each image has its own
-// assembly, so that ids, held errors, notices and approvals of one image are never taken for those of another.
+// assembly (assembly.ts): a registry, executor, questions and so on. So ids, held errors, notices and approvals of one
+// image are never taken for those of another.
 
 import { type Assembly, type AssemblyOptions, assemble, type OneOfSeveral } from './assembly.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';

@@ -259,8 +259,8 @@ the first one whose call can be made again, or NIL if there is none."
 
 (defun begin-for-held (id name arguments begin)
   "Reserve the held error whose number is in ARGUMENTS, a hash table, for the request with the id ID
-of the operation NAME. Then call BEGIN with the HELD structure. If the error is not held, or in use
-by another request, answer with this reason instead."
+of the operation NAME. Then call BEGIN with the HELD structure. If no such error is held, or if
+another request uses it, answer the request with this reason instead."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)

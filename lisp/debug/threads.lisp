@@ -4,11 +4,12 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *look-seconds* 1
-  "The number of seconds for which a request waits until threads have called a function. The time in
-which a thread waits for a CPU does not count.")
+  "The maximum number of seconds for which a request waits for the threads that it has interrupted
+to call a function. The time in which such a thread waits for a CPU does not count.")
 
 (defparameter *starved-seconds* 15
-  "The maximum number of seconds of waiting for a CPU that do not count as *LOOK-SECONDS*.")
+  "The maximum number of seconds that a request waits in addition to *LOOK-SECONDS* while an
+interrupted thread waits for a CPU.")
 
 (defun starved-milliseconds (thread)
   "Return the number of milliseconds for which THREAD has waited for a CPU, or 0 if it is unknown."

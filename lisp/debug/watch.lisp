@@ -105,9 +105,10 @@ others.")
 
 (defun watch-errors (watch)
   "Make WATCH, a WATCH structure, the watch of this session. From now on the backend records the
-errors that it selects."
+errors that WATCH selects."
   (set-session-watch watch)
-  ;; After the backend has stopped, *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
+  ;; End the watch when the backend stops. Otherwise *BREAK-ON-SIGNALS* would keep its value, and
+  the ;; program would then stop in SBCL's debugger.
   (unless **attached** (pushnew 'watch-no-more **at-stop**))
   (note-signals (watch-type watch)))
 
@@ -256,8 +257,8 @@ structure. Do nothing in a call of another session."
          (hold-condition condition (watch-hold watch) *job* :signalled t))))
 
 ;;; SBCL enters the debugger for a condition of the type in *BREAK-ON-SIGNALS*, before it looks for
-;;; handlers. While a watch is in effect, this variable has the type of the watch: as global value,
-;;; for threads of the program, and in the session.
+;;; handlers. While a watch is in effect, this variable contains the type of the watched conditions.
+;;; Threads of the program see its global value. Calls of the session see the session's own value.
 
 (defun break-at (type)
   "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in later

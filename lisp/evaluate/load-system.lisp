@@ -28,8 +28,9 @@ for which NEEDED-SYSTEM returns a list, end FUNCTION and return only that list."
 
 (defun call-looking-again (function)
   "Call FUNCTION, which finds or loads a system. Return two values: NIL, and the value of FUNCTION.
-If a system is not found, let ASDF scan its directories and call FUNCTION again, then load the
-library manager and call it again. If that fails too, return only the list from NEEDED-SYSTEM."
+If ASDF does not find a system, let it scan its directories, and call FUNCTION again. If that does
+not help and the library manager is not loaded yet, load it, and call FUNCTION again. If a system
+that another one needs is still missing, return only the list (MISSING BY) from NEEDED-SYSTEM."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again

@@ -115,9 +115,9 @@ OTHERS is true, include those of the systems that it needs."
                                   :others others))))
 
 (defun loaded-roots (names)
-  "Return a list of those names in NAMES, names of loaded systems, on which no other system in NAMES
-depends directly. Leave out a system if no load of its files or of those that it needs was
-recorded."
+  "NAMES lists the names of loaded systems. Return a list of those on which no other system in NAMES
+depends directly. Leave out a system if no load was recorded, neither of its own files nor of files
+of the systems that it needs."
   (let ((needed (loop for name in names
                       append (direct-needs (asdf-call "REGISTERED-SYSTEM" name)))))
     (loop for name in names

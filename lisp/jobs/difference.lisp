@@ -159,8 +159,8 @@ letter case and the types of numbers."
       nil)))
 
 (defun difference (one other)
-  "Return a list (PATH PART OTHER-PART) from FIRST-DIFFERENCE for the first difference of ONE and
-OTHER, or NIL. Consider letter case and the types of numbers only if there is no other difference,
-because predicates such as EQUALP ignore them."
+  "Return a list (PATH PART OTHER-PART), as FIRST-DIFFERENCE does, for the first difference of ONE
+and OTHER, or NIL. A difference in letter case or in the types of numbers counts only if there is no
+other: the program may have compared with a predicate that ignores it, such as EQUALP."
   (nil-if-program-fails
     (or (first-difference one other) (first-difference one other :exactly t))))

@@ -100,8 +100,7 @@ distance is at most 1."
 
 (defparameter *documented-packages*
   '("SB-EXT" "SB-THREAD" "SB-MOP" "SB-GRAY" "SB-POSIX" "SB-BSD-SOCKETS" "SB-CLTL2" "SB-INTROSPECT")
-  "The names of the packages of SBCL in which a name is searched that is missing in another
-package.")
+  "The names of the packages of SBCL in which NAMESAKES searches. It skips SBCL's other packages.")
 
 (defun namesakes (name)
   "Return two lists of the symbols named NAME, a string, in all packages: first the exported

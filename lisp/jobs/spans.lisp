@@ -65,8 +65,8 @@ The number 0 shows that the file is read from the start again."
 (defstruct (recorder (:constructor make-recorder (&optional file)))
   "The lists that were read so far for one top-level form. FILE is the FILE-SPANS of the file, or
 NIL before its first form was read. READ is a vector with three elements for each list: its start,
-its end and the list itself. DOUBTFUL is NIL, or the first list for which the reader may have made
-another object when the file was loaded."
+its end and the list itself. When a file is read again, the reader can make a list where it made
+another object at the load of the file. DOUBTFUL is the first such list, or NIL."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)

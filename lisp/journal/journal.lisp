@@ -18,7 +18,8 @@ PACKAGE, HOME: the current package before the evaluation, and its name.
 MARK: the MARK structure with the contents of the readtable before the evaluation.
 POLICY: the compiler's policy before the evaluation.
 RESTARTS: the value of *WENT-ON-BY*, a list of the restarts taken so far, before the evaluation.
-BUILDS, DAMAGES, RESTYLES: true if this slot is true in the EFFECTS structure of a part.
+BUILDS, DAMAGES, RESTYLES: true if the slot of the same name is true in the EFFECTS structure of a
+part.
 NAMES: a list of the defined names, as texts. It leaves out those of parts such as a DEFUN form,
 whose text contains the name.
 WITHOUT: a list of the paths of parts that a rebuilt image does not need.
@@ -109,9 +110,9 @@ its effects to ACCOUNT, an ACCOUNT structure, as those of the part at PATH."
       (add-effects part path account effects))))
 
 (defun add-effects (part path account effects)
-  "Add EFFECTS, an EFFECTS structure, to ACCOUNT, an ACCOUNT structure, as the effects of PART, the
-part at PATH. A rebuilt image needs PART only if PART has changed the image and has not damaged SBCL
-or the backend."
+  "EFFECTS is an EFFECTS structure for PART, the part at PATH of the evaluated form. Add these
+effects to ACCOUNT, an ACCOUNT structure. If PART did not change the image, or damaged SBCL or the
+backend, a rebuild leaves it out: add PATH to ACCOUNT-WITHOUT, unless PART is an atom."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))

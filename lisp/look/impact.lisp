@@ -178,9 +178,9 @@ by DEFSTRUCT for CLASS or for a structure class that includes CLASS."
 ;;; A function
 
 (defun function-members (index target symbol limit)
-  "Return a plist for a JSON object about the function TARGET, whose name has the symbol SYMBOL. The
-object has at most LIMIT tests, and LIMIT functions that look up symbols by name. INDEX is the index
-of uses."
+  "Return a plist for a JSON object about the function TARGET. TARGET is the symbol SYMBOL or a list
+(SETF SYMBOL). The object has at most LIMIT tests, and at most LIMIT functions that call FIND-SYMBOL
+or INTERN, and so may call TARGET. INDEX is the index of uses."
   (append (name-arglist-members target)
           (list "naming" (naming-data index target 2000))
           (finding-members index symbol limit)

@@ -172,8 +172,8 @@ of OTHER that are not in ONE."
 
 (defun changed-exports (all packages)
   "ALL is a list of older EXPORTS structures. Return three lists: current EXPORTS structures for
-PACKAGES, the symbols exported since ALL was made, and the symbols no longer exported. A symbol
-occurs once for each package concerned."
+PACKAGES, the symbols exported since ALL was made, and the symbols no longer exported. A symbol is
+in the second or third list once for each package that began or ceased to export it."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (exports-package exports) known) exports))
     (flet ((current (package)

@@ -4,7 +4,7 @@
 
 (defun callable-nature (symbol)
   "Return the string \"MACRO\", \"GENERIC-FUNCTION\" or \"FUNCTION\" (also for a special operator),
-or NIL if SYMBOL names none of these (see contract C15)."
+or NIL if SYMBOL names none of these (contract C15 in docs/develop/contracts.md)."
   (cond ((not (fboundp symbol)) nil)
         ((special-operator-p symbol) "FUNCTION")
         ((macro-function symbol) "MACRO")
@@ -39,7 +39,8 @@ variable."
 
 (defun natures (symbol)
   "Return a list of strings for the kinds of definitions of SYMBOL, such as (\"FUNCTION\"
-\"CLASS\"). The tool apropos_search shows the first of them (see contract C15)."
+\"CLASS\"). The tool apropos_search shows the first of them (contract C15 in
+docs/develop/contracts.md)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 

@@ -115,9 +115,10 @@ to another one. If the text of the function's definition was read, it must conta
               inside))))
 
 (defun users-now (index name kinds)
-  "Return a sorted list of the USER and TOP-FORM structures in INDEX that still exist, use NAME by
-one of KINDS, a list of *USE-KINDS*, and come from the files of *WITHIN*. Throw to NEEDS-COLLECTION
-if only a garbage collection can show whether a user still exists."
+  "Return a sorted list of those USER and TOP-FORM structures in INDEX whose code still exists and
+uses NAME in one of the ways KINDS, a list of elements of *USE-KINDS*. If *WITHIN* is a table of
+files, the code must come from one of them. If only a garbage collection can show whether some code
+still exists, throw to NEEDS-COLLECTION."
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
                 (when (and (member kind kinds)

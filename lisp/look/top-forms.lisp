@@ -78,8 +78,8 @@ uses. Remove TOP-FORM structures that are not current from these lists."
                            :test #'equal)))))
 
 (defun use-kinds (top-form name)
-  "Return a list of the kinds, from *USE-KINDS*, in which TOP-FORM uses NAME: :CONSTANT if TOP-FORM
-calls NAME, and :MENTION if TOP-FORM has NAME in its data or as a variable."
+  "Return a list of the kinds, from *USE-KINDS*, of the uses of NAME in TOP-FORM. Each call of NAME
+in a top-level form has the kind :CONSTANT. NAME in data or as a variable has the kind :MENTION."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
@@ -149,9 +149,9 @@ earlier form with the same DEFINER-KEY."
               (make-top-form nil nil :key key :form form :package *package*)))))
 
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A weak hash table from code objects that are from no file to their makers. A maker is the
-TOP-FORM structure of an evaluated form, or the FILE-LOAD structure of the load during which the
-code was made.")
+  "A weak hash table that maps each code object that was not compiled from a file to its maker. The
+maker is the TOP-FORM structure of an evaluated form, or the FILE-LOAD structure of the load during
+which the code was made.")
 
 (defun unread-definers ()
   "Return a list of the TOP-FORM structures in **DEFINERS** whose uses of names READ-DEFINER has not

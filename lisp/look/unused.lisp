@@ -113,9 +113,9 @@ or one of USERS is not in NAMES."
       (notevery (lambda (user) (gethash user names)) users)))
 
 (defun without-entry (index names)
-  "NAMES is a list of names of functions. Return a list of those that have users but cannot be
-reached from a function that satisfies USED-ANYWAY-P. Their users are unused functions, or other
-functions in the returned list."
+  "NAMES is a list of the names of all functions of a package. Return a list of those functions that
+are used, but only by each other or by unused functions: no chain of uses leads to them from a
+function that satisfies USED-ANYWAY-P. INDEX is the index of uses."
   (let ((known (make-hash-table :test 'equal)) (uses (make-hash-table :test 'equal))
         (reached (make-hash-table :test 'equal)) (queue '()) (with-users '()))
     (flet ((reach (name)

@@ -262,8 +262,8 @@ these functions, since they are definitions of no name."
     users))
 
 (defun sbcl-rows-block (index name)
-  "Return a ROW-BLOCK structure for the functions of SBCL without a name that call NAME. INDEX is
-the index of uses."
+  "Return a ROW-BLOCK structure for functions of SBCL that call the function NAME, but have no name
+themselves (see SBCL-USERS). INDEX is the index of uses."
   (make-row-block (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
                   (sbcl-users index name)))
 

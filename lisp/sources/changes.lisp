@@ -59,10 +59,9 @@ or, if none is saved, the part in TEXT. TEXT is the text of the file when DEFINI
       (deciding-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Save the forms of some definitions of the file FILE in DEFINITION-BASELINE, for later
-comparisons. TEXT was the text of FILE at load number SERIAL. Of the definitions that this load made
-and no later load has made again, save the forms of variables, and of definitions that are compiled
-into code that uses them."
+  "TEXT was the text of the file FILE at load number SERIAL. For later comparisons, save the
+DECIDING-PART of the forms of some definitions in DEFINITION-BASELINE. These definitions were made
+by this load, and by no later one. They are variables, or satisfy COMPILED-IN-P."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable)
@@ -81,9 +80,9 @@ into code that uses them."
              (string-upcase (string-left-trim "#:" entered))))))
 
 (defun keep-former (file old-text text)
-  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Some forms of
-OLD-TEXT may be absent from TEXT. Add those with the operator of a definition to SOURCE-FILE-FORMER
-of FILE. Do nothing if a text cannot be split into forms."
+  "OLD-TEXT is the last loaded text of FILE, a SOURCE-FILE structure, and TEXT its present text. If
+a form of OLD-TEXT is absent from TEXT and looks like a definition, add it to the forms in
+SOURCE-FILE-FORMER of FILE. Do nothing if a text cannot be split into forms."
   (let* ((changed (and old-text text (string/= old-text text)))
          (old (and changed (forms-of old-text))) (new (and changed (forms-of text)))
          (now (make-hash-table :test 'equal)) (package nil))
@@ -296,10 +295,9 @@ Return NIL if the name has no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT, as text, if the form does not contain the name of
-DEFINITION, because a macro has computed the name. Otherwise return NIL. Also return NIL for a
-function whose own name is not the name of DEFINITION, since it is unknown which form gave it that
-name."
+  "Return the form of DEFINITION in TEXT, as text, if a macro has computed the name of DEFINITION,
+so that the form does not contain this name. Otherwise return NIL. Also return NIL if DEFINITION is
+of a function that was made under another name: it is unknown which form gave it the present name."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition))
          (own (and function (plain-function-name function))))

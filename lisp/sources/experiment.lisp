@@ -27,9 +27,9 @@ of NAMES, is a method for a class with such a name, or is a package that a keywo
                                 (member (class-name specializer) names))))))
 
 (defun forgettable (names)
-  "Return two lists of the evaluated definitions of NAMES, a list of function names. The first has
-the definitions that no file has, with their parts. The second has the definitions that have
-replaced the definition of a file."
+  "NAMES is a list as for OF-NAMES-P. Return two lists of definitions of these names that evaluated
+forms have made. The first has those that are in no file, and their parts. The second has those that
+have replaced a definition from a file."
   (let* ((all (evaluated-definitions))
          (named (remove-if-not (lambda (definition) (of-names-p definition names)) all))
          (replacing (remove-if-not (lambda (definition)
@@ -76,7 +76,7 @@ classes that these define, of the instances of these classes, and of the BARE-SY
       (or (member object symbols :test #'eq) (member object classes :test #'eq)
           (member object others :test #'eq) (member (class-of object) classes :test #'eq)))))
 
-(defparameter *entry-parts* 200 "The maximum number of parts of an object that can be an entry.")
+(defparameter *entry-parts* 200 "The maximum number of parts that ENTRY-P examines. It returns NIL for an object with more parts.")
 
 (defun entry-p (object removed-p)
   "Return true if only removed definitions need OBJECT, an entry of a list or of a table: OBJECT

@@ -1,4 +1,4 @@
-;;;; Removes definitions that are no longer in their file from the image.
+;;;; Removes from the image the definitions that are no longer in their file.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -184,9 +184,9 @@ removed. Packages come last, each in a list of its own."
              (mapcar #'list (users-first packages))))))
 
 (defun map-removal-steps (visit definitions)
-  "Call the function VISIT with two arguments for each of the REMOVAL-STEPS of DEFINITIONS: the
-definitions to remove in this step, and the DEFINITIONS that can be expected to be removed in the
-end."
+  "For each of the REMOVAL-STEPS of DEFINITIONS, call the function VISIT with two lists: the
+definitions to remove in this step, and those of DEFINITIONS that, as far as is known at this step,
+will be removed in the end."
   (loop for step in (removal-steps definitions)
         ;; The first step removes variables, and only the second decides which structures are
         ;; removed. So the first step assumes that parts of structures stay, such as constructors.

@@ -22,10 +22,11 @@ this form at the previous load."
   number text stood)
 
 (defun mark-perhaps-made (file old-text text serial)
-  "The load of the file FILE just ended. SERIAL is the number of the load before, OLD-TEXT the text
-of FILE in that load, and TEXT the present text. Both texts can be NIL. Process each definition of
-FILE that the present load did not make again. If the definition is gone, store the text of its
-form. Else mark the definition as made by the present load."
+  "The present load of FILE, a SOURCE-FILE structure, just ended. SERIAL is the number of its
+previous load, OLD-TEXT its text in that load, and TEXT its present text. Either text can be NIL, if
+it is unknown. Look at each definition that a form of FILE made in an earlier load, but not in the
+present one. If the definition is gone, store the text of that form in it. Else mark it as made by
+the present load."
   (let* ((definitions (perhaps-made file))
          (old (readable-forms old-text)) (new (readable-forms text))
          (parts (and definitions (loaded-parts old new))))

@@ -81,7 +81,7 @@ hash table, and the class of any other object. Run no code of the user."
 (define-shape inventory ()
   "The definitions that an image has of a set of files. Two images are compared by them."
   (files (list string) :optional "The files, native truenames.")
-  (packages (list string) :optional "The packages to which the names that the files define belong.")
+  (packages (list string) :optional "The packages of the names that the files define.")
   (items (list item) :optional
    "The definitions in these packages that the files, or no file, made.")
   (variables (list (object (name string) (value string))) :optional
@@ -112,11 +112,14 @@ that come from a file which is not in PATHS, the list of loaded files, and still
     ((folders (list string) :optional
       "Native truenames of folders, with a slash at the end. The operation looks only at definitions
       of loaded files in these folders.")
-     (files (list string) :optional "Instead of FOLDERS: files, of which the loaded ones count.")
+     (files (list string) :optional
+      "Native truenames of files. If given, the operation ignores FOLDERS and looks at those of
+      these files that are loaded.")
      (packages (list string) :optional
-      "With FILES: names of packages. Names without a package are ignored."))
-  "Return the definitions in the packages of loaded files: those that these files made, and those
-that no file made."
+      "With FILES: the names of the packages to look at. Names that no package has are ignored."))
+  "Return the definitions in packages: those that the selected loaded files made, and those that no
+existing file made. The packages are PACKAGES if FILES are given, otherwise the home packages of the
+names that the selected files define."
   (sb-thread:with-mutex (**lock**)
     (if files
         (inventory (intersection files (paths-below '("/")) :test #'string=)

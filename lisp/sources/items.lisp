@@ -71,8 +71,9 @@ definition."
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)
-  "Return a list of the methods of the generic function of DEFINITION. The form of such a method
-would also make the generic function. Return NIL if DEFINITION defines no generic function."
+  "Return a list of the methods of the generic function that DEFINITION defines. These matter
+because a DEFMETHOD form makes its generic function if there is none. Return NIL if DEFINITION
+defines no generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))

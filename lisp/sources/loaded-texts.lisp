@@ -96,9 +96,10 @@ add a list of these to **EVALUATED-TEXTS**."
 ;;; The text and the date of a file at its load
 
 (defun loaded-text (file sources &optional compiled)
-  "Return two values. The first is the text of FILE, which has just been loaded, or NIL if FILE may
-have changed since. The second is the date of FILE at the load. SOURCES is a list of debug sources
-of code from the load, which have this date. COMPILED is the date of the loaded fasl, or NIL."
+  "FILE, a SOURCE-FILE structure, has just been loaded. Return two values: its text, or NIL if the
+file may have changed since, and the date of the file at the load. SOURCES is a list of SBCL's debug
+sources of the loaded code, in which SBCL records this date. COMPILED is the date of the loaded
+fasl, or NIL."
   (let* ((name (if (equal (source-file-path file) (cdr *source-copy*))
                    (car *source-copy*)
                    (source-file-path file)))

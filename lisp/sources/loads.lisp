@@ -246,7 +246,7 @@ DEFINITION."
 
 (defun note-file (file definitions recording noted)
   "Record that the file FILE was loaded to its end and made DEFINITIONS. RECORDING is the RECORDING
-structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of names,
+structure of the load. Add the facts that answers report to NOTED, a NOTED structure. Return a list of names,
 such as those of changed macros: code that uses these names must be compiled again."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file)) (compiled (cdr (load-of file recording)))

@@ -6,8 +6,8 @@
 (defstruct (reading (:constructor make-reading (digest conditional)))
   "Describes how READ-TEXT read a text. DIGEST is a hash of its octets, as a string; the server
 computes the same digest of a file that it reads. CONDITIONAL is true if there seem to be forms
-after #+ or #-. FEATURES is a copy of *FEATURES* at that time. OTHER-MARK caches the result of the
-function OTHER-MARK, and is NIL before its first call."
+after #+ or #-. FEATURES is a copy of *FEATURES* at that time. OTHER-MARK is NIL, or the stored
+result of the function OTHER-MARK for this structure."
   digest conditional (features (copy-list *features*)) (other-mark nil))
 
 (sb-ext:defglobal **readings** (make-hash-table :test 'eq :weakness :key :synchronized t)

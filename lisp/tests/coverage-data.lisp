@@ -94,10 +94,11 @@ is a list, return NIL, since SB-COVER has another record for the list itself."
 ;;; The places of parts in their files
 
 (defun places-never-run (definition paths form spans)
-  "DEFINITION is a MEASURED structure, and FORM its top-level form. PATHS lists the paths in FORM of
-the parts that never ran, which are lists of element numbers. SPANS is the SPANS vector of FORM, or
-NIL. Return a list of vectors, one for each of these parts in DEFINITION: the position of the part,
-such as #(START END), or #() if the position is unknown."
+  "DEFINITION is a MEASURED structure, and FORM its top-level form. PATHS is a list of paths, one
+for each part of FORM that never ran. A path is a list of element numbers, from the outside in.
+SPANS is the SPANS vector of FORM, or NIL. Return a list of vectors, one for each of these parts
+that is in DEFINITION: the position of the part, such as #(START END), or #() if the position is
+unknown."
   (let ((part (measured-part definition))
         (numbers (and spans (form-numbers form (measured-form definition)))))
     (loop for path in paths

@@ -49,8 +49,8 @@ the folder of one of NAMES. Leave out tests if other files remain."
     (loop repeat (occurrences operator text) do (note-missed))))
 
 (defun put-stand-in (form operator content start)
-  "Copy FORM, a text, into the string CONTENT at index START. In the copy, the macro from
-*STAND-INS* replaces OPERATOR, the operator of FORM."
+  "Copy FORM, a text, into the string CONTENT at index START. OPERATOR is the operator of FORM. In
+the copy, put the macro that *STAND-INS* has for OPERATOR in its place."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))

@@ -38,8 +38,8 @@
    "The systems that were being tested when the test ran, innermost first.")
   (definition place :optional)
   (reached string :optional
-   "Which of the measured definitions the test ran, as a hexadecimal bit mask. The lowest bit
-   stands for the first definition."))
+   "Which definitions the test ran, among those whose coverage was measured: a hexadecimal bit mask.
+   The lowest bit stands for the first definition."))
 
 (define-shape begun-test ()
   "A test that began."

@@ -73,10 +73,12 @@ characters for each part. Longer parts share the characters that short parts do 
              (decf most share))
     shares))
 
-(defparameter *form-parts* 8 "A long form with more parts than this is shortened as a whole.")
+(defparameter *form-parts* 8
+  "The maximum number of parts of a long form whose parts are shortened one by one. The text of a
+form with more parts is cut at its end.")
 (defparameter *part-characters* 16
-  "A form with room for at most this many characters is shortened as a whole. A constant part gets
-at most this many characters.")
+  "The text of a form that may take at most this many characters is cut at its end. In a longer
+form, each constant gets at most this many characters.")
 
 (defun constant-part-p (form)
   "Return true if FORM, a part of another form, is quoted, or is an atom other than a symbol."

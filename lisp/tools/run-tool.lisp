@@ -1,6 +1,6 @@
 ;;;; Runs the handlers of tools that are written in Lisp, when the server asks for this by the
 ;;;; operation run-tool. Also lets Lisp code call any tool as a model would. OFFERED, which returns
-;;;; a tool as the server knows it, is in registry.lisp.
+;;;; the OFFER structure of a tool that the server knows, is in registry.lisp.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -106,7 +106,8 @@ more than 21 digits with an exponent, so they arrive as floats."
 
 (define-operation ("run-tool" :members t :holds t :gives run-tool-data)
     ((name string "The name of the tool in the image.")
-     (registration anything :optional "The number of the registration of the tool. By default, the newest one.")
+     (registration anything :optional
+      "The number of the registration of the tool. By default, the newest one.")
      (arguments (map anything) "The arguments."))
   "Call the handler of a tool."
   (let ((offer (offered name registration)))

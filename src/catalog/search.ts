@@ -1,5 +1,5 @@
-// Searches a catalog. Literal hits, which are tools that contain the query word for word, come first, with the points
-// that the contract defines. Then come ranked tools.
+// Searches a catalog. Literal hits, which are tools that contain the query word for word, come first, sorted by their
+// points (literal.ts). Then come other tools, ranked by how well they match (ranking.ts).
 
 import type { Complexity } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';

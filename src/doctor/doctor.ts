@@ -142,8 +142,8 @@ function withoutHome(text: string): string {
   return home === undefined || home === '/' ? text : text.replaceAll(home, '~');
 }
 
-/** A list that names no real part of the backend. An image that leaves out any list of parts does not start from its
- * saved core, so with this list only the core is left out. */
+/** A list of parts to leave out that names no real part of the backend. When a list is given, an image does not start
+ * from a saved core. So with this list, an image is started that has all parts, but uses no saved core. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
 /** The cause of a failure: the saved core, or parts of the backend. An image works without these. */

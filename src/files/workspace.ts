@@ -241,8 +241,8 @@ export class Workspace {
     return this.#editors?.unsavedIn(real);
   }
 
-  /** Resolves with the readable files that have unsaved changes in an editor and are REAL or inside it. NAMES is as in
-   * FileEditors. */
+  /** Asks the editors for unsaved files. Resolves with REAL, a file, or with the files in REAL, a folder. Leaves out
+   * files that code must not read. With NAMES, the result has no contents. */
   async unsavedBelow(real: string, names?: 'names'): Promise<Unsaved> {
     const unsaved = (await this.#editors?.unsavedBelow(real, names)) ?? { files: [] };
     await this.secretsKnown;

@@ -32,8 +32,7 @@ export class StandingApprovals {
     for (const rule of rules) this.allow(rule);
   }
 
-  /** Adds an approval of a tool for files that match a glob. Without a glob, it covers all calls of the
-   *  tool. */
+  /** Adds an approval of a tool for files that match a glob. Without a glob, it covers all calls of the tool. */
   allow({ tool, glob }: StandingApproval): void {
     const matches = glob === undefined ? () => true : picomatch(glob, { dot: true, strictSlashes: true });
     this.#rules.push({ tool, matches });
@@ -50,9 +49,9 @@ export class StandingApprovals {
     }
   }
 
-  /** Returns true when an approval for PLACES can also cover later calls of the session. It cannot when a program may
-   * execute such a file, or read settings from it, without asking. Only Lisp sources are safe, except those that OBEYED
-   * matches. */
+  /** Returns true when an approval of a call with the files PLACES can also cover later calls of the session. It cannot
+   * when a program may, without asking, execute one of these files or read settings from it. So all of PLACES must be
+   * Lisp sources, but no init files, hidden files, or files that live-lisp runs. */
   canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>

@@ -16,8 +16,8 @@ export type Mentioned = 'called by FORMAT' | 'as a function' | 'as a name' | 'in
  * text does not show all of them. Then `how` is set. */
 export interface CallMention {
   start: number;
-  /** The offset of the #'NAME or of the SETF place in the call; undefined when the call does not name the function in
-   * this way. */
+  /** For a call such as (funcall #'NAME ...), the offset of #'NAME. For a form that sets a place (NAME ...), the offset
+   * of this place. Undefined for any other mention. */
   also?: number;
   /** Offset of the top-level form. */
   top: number;

@@ -100,12 +100,14 @@ export function formsNaming(forms: TopLevelForms, wanted: SoughtDefinition): Nam
   });
 }
 
-/** Returns the forms that WANTED may mean: those with one of its `methods`. */
+/** Returns the forms in FORMS that WANTED may mean. If it has `methods`, these are the forms with one of these
+ * qualifiers and specializers, or all forms of the name if there are no such forms and WANTED does not ask for a
+ * DEFMETHOD. */
 export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   const all = formsNaming(forms, wanted);
   const { operator, methods } = wanted;
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
-  // If no method has these specializers, the list in WANTED may be the lambda list of a function.
+  // `methods` comes from a list after the name. If no method fits, this list may be the lambda list of a function.
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 

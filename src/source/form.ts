@@ -31,8 +31,8 @@ export class Form {
   /** Number of the first token, which identifies the form within its text. */
   readonly firstToken: number;
   /** How the text writes the form: the kind of its first token, such as '(', "'" or 'atom'. There are two other values.
-   * 'operator' is the QUOTE or FUNCTION that a prefix abbreviates. 'unclosed' is a list without its end in a reading
-   * under features. */
+   * 'operator' is the QUOTE or FUNCTION that a prefix abbreviates. 'unclosed' is a form without its end: a prefix
+   * without a form or, when the FormReader was given features, a list. */
   readonly notation: string;
   readonly start: number;
   readonly end: number;
@@ -46,7 +46,8 @@ export class Form {
   parent: Form | undefined;
   /** The position of this form among the elements of the list that contains it. */
   index = 0;
-  /** Prefixes before the form, the outermost first. Empty in a reading under features. */
+  /** Prefixes before the form, the outermost first. Empty when the FormReader was given features: then a prefix is a
+   * form of its own, with the next form as its `inner`. */
   prefixes: readonly string[] = NONE;
   #items: Items | undefined;
   #name: string | undefined;
@@ -164,9 +165,9 @@ interface Prefix {
   featureStart: number | undefined;
 }
 
-/** Reads forms as the SBCL reader would under FEATURES. Without features, reads everything in the text: it includes
- * forms that #+ excludes, reads dots as elements and unclosed lists as lists, and stores the prefixes of a form in its
- * `prefixes`. */
+/** Reads forms as an SBCL with FEATURES would. Without FEATURES, reads everything in the text: it includes forms that
+ * #+ excludes, reads dots as elements and unclosed lists as lists, and stores the prefixes of a form in its `prefixes`.
+ * */
 export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;
@@ -188,8 +189,8 @@ export class FormReader {
     return new Form(this, 'unclosed', first, this.tree.count());
   }
 
-  /** Yields all top-level forms. A reading under features stops at a surplus `)`. It is a generator, so that the memory
-   * of one form can be freed before the next is read. */
+  /** Yields all top-level forms. If this reader was given features, stops at a surplus `)`. This is a generator, so
+   * that the memory of one form can be freed before the next is read. */
   *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);

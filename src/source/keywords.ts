@@ -103,7 +103,7 @@ function isInitarg(part: Form): boolean {
 }
 
 /** PARAMETER is a list whose first element is a keyword. Returns true when it declares a keyword parameter of one of
- * TAKERS: as (:name type) in an FTYPE declaration, or as ((:name variable) ...) in a lambda list. */
+ * TAKERS: as (:name type) in an FTYPE declaration, or as (:name variable) in a parameter ((:name variable) ...). */
 function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): boolean {
   const { parent } = parameter;
   if (isParameter(parameter)) {
@@ -116,7 +116,7 @@ function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): b
   return takesInDefinition(definitionAround(parent.parent), { functions, ...takers });
 }
 
-/** Returns true when PART is a keyword argument of the call LIST, and TAKERS has the called function, or the class or
+/** Returns true when PART is an argument of the call LIST, and TAKERS has the called function, or the class or
  * structure of which the call makes an instance. */
 function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
   const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));

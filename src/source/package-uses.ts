@@ -40,7 +40,7 @@ function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole 
   return part.isString || separator === 0 ? 'name' : undefined;
 }
 
-/** Returns true when a form names another package. The form is in the option OPERATOR of a package definition. */
+/** Returns true when a form in the option OPERATOR of a package definition names another package. */
 function isInOption({ index }: Form, operator: string): boolean {
   if (operator.endsWith('IMPORT-FROM')) return index === 1;
   return index > 0 && !OWN_OPTIONS.has(operator) && !['NICKNAMES', 'DOCUMENTATION'].includes(operator);

@@ -195,8 +195,8 @@ function apartFrom(spans: readonly Span[], others: readonly Span[]): Span[] {
   });
 }
 
-/** Returns the edit that renames the symbol PART. If PART is a keyword parameter of a function and KEEPS_KEYWORD is true,
- * the edit renames only the variable, so that calls of the function can keep the old keyword. */
+/** Returns the edit that renames the symbol PART. If PART is a keyword parameter of a function and KEEPS_KEYWORD is
+ * true, the edit renames only the variable, so that calls of the function can keep the old keyword. */
 function symbolEdit(part: Form, renaming: Renaming, keepsKeyword: boolean): RenameEdit {
   const { start, end, text: token } = part;
   const { from } = renaming;

@@ -61,14 +61,14 @@ function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns the Syntax for forms whose element at INDEX is not evaluated. FORMS_IN returns the evaluated forms in this
- * element. */
+/** Returns the Syntax for an operator in whose forms the element INDEX is not evaluated, such as LET: element 1 is a
+ * list of bindings. FORMS_IN takes this element, and returns the evaluated forms in it. */
 function at(index: number, formsIn: FormsIn): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), formsIn);
 }
 
-/** Returns the Syntax for forms whose elements from INDEX on are not evaluated. FORMS_IN returns the evaluated forms in
- * one of these elements. */
+/** Returns the Syntax for an operator whose forms are not evaluated from the element INDEX on, such as COND: its
+ * elements are clauses. FORMS_IN takes such an element, and returns the evaluated forms in it. */
 function from(index: number, formsIn: FormsIn): Syntax {
   return (elements) => parts(elements.slice(index), formsIn);
 }
@@ -115,8 +115,8 @@ function defaultsIn(list: Form | undefined): Form[] {
   return defaults;
 }
 
-/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and defaults. It is
- * the first list among ELEMENTS from index FIRST on. */
+/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and defaults. The
+ * lambda list is the first list among ELEMENTS, the elements of the method's form, from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements[methodListIndex(elements, first)];
   if (list?.kind !== 'cons') return new Map();

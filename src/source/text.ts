@@ -23,8 +23,8 @@ export class SourceText {
   /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;
 
-  /** TEXT must include the byte order mark of the file, because SBCL counts it in positions. ENCODING is the encoding
-   * of FILE. */
+  /** TEXT must include the byte order mark of the file, because SBCL counts it in positions. FILE is the path of the
+   * file, if TEXT is from a file, and ENCODING the encoding of the file. */
   constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8', file?: string) {
     this.text = text;
     this.file = file;

@@ -33,7 +33,8 @@ const TOKENS = 2000;
 /** Number of forms that `readAhead` reads between two pauses. */
 const FORMS = 50;
 
-/** The top-level forms of a text under FEATURES. Reads the text only as far as a caller needs. */
+/** The top-level forms of a text, as an SBCL with FEATURES would read them. Reads the text only as far as a caller
+ * needs. */
 export class TopLevelForms {
   readonly source: SourceText;
   #features: Features;
@@ -116,7 +117,7 @@ export class TopLevelForms {
     return this.#features;
   }
 
-  /** Returns true when FEATURES equals the features of this reading, so that its forms are still valid. */
+  /** Returns true when FEATURES are the features with which the text was read, so that the forms are still valid. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;
     const same =

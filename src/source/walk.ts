@@ -14,10 +14,10 @@ interface Visitor {
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
-/** Reads SOURCE under FEATURES, and walks the top-level forms that may contain one of WORDS, names without packages.
- * VISITOR_FOR returns the callbacks for the top-level form `top`. `current` is the package there, undefined if unknown.
- * `seen` has the index of the first token of each list that was walked. The walk skips the forms in `seen`, so a
- * callback can add to it the forms to skip. */
+/** Reads SOURCE as an SBCL with FEATURES would, and walks the top-level forms that may contain one of WORDS, names
+ * without packages. VISITOR_FOR returns the callbacks for the top-level form `top`. `current` is the package there,
+ * undefined if unknown. `seen` has the index of the first token of each list that was walked. The walk skips the forms
+ * in `seen`, so a callback can add to it the forms to skip. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,

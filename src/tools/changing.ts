@@ -72,8 +72,8 @@ export class ChangeTurns {
     }
   }
 
-  /** Gives the turn back. The answer of the tool does not wait for this. If the connection is lost, the image has taken
-   * the turn back already, and a call would connect again. */
+  /** Gives the turn back to the image, without waiting for the image to confirm this. If the connection is lost, does
+   * nothing: the image has taken the turn back already, and a call would make a new connection. */
   #give(): void {
     if (this.#image.running) this.#image.call('give-turn', {}).catch(() => {});
   }

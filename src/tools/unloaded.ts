@@ -81,7 +81,8 @@ function counted(names: readonly string[], noun: string, one = '', several = '')
   return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
 }
 
-/** Returns the names of the systems in FILE, if they are literals. PLACES must have read FILE (`prepare`). */
+/** Returns the names of the systems that FILE defines, if they are literals. `PLACES.prepare` must have read FILE
+ * before. */
 function namesIn(file: string, places: Places): string[] {
   const source = places.sourceText(file);
   return source === undefined ? [] : systemsIn(new TopLevelForms(source, new Set()));

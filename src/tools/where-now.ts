@@ -109,7 +109,8 @@ function formNow(versions: Versions, place: Place, definition: DefinitionName): 
   const { now, loaded, features } = versions;
   if (loaded === now) return formAt(now, startIn(now, place, features), undefined);
   if (loaded !== undefined) return formInOtherVersion(versions, loaded, place, definition);
-  // If the loaded version is unknown, only a form that contains the definition can be the form of PLACE.
+  // The loaded version is unknown, so PLACE may point to another form now. Accept the form there only if it mentions
+  // the definition. Else search the current text for the definition.
   const forms = now.forms();
   const start = place.undated ? startIn(now, place) : undefined;
   return start !== undefined && formMentions(start, definition, forms)

@@ -58,8 +58,8 @@ export class Child implements Peer {
   readonly #mark = randomUUID();
   /** Undefined for a remote image, because it cannot share memory with the server. */
   readonly #startedRequests: StartedRequests | undefined;
-  /** Makes the stdin and stdout of the command a connection to the Lisp side. Undefined when the image is not started
-   * by a command. */
+  /** Makes the stdin and stdout of the command a connection to the backend. Undefined when the image is not started by
+   * a command. */
   readonly #bootstrap: Bootstrap | undefined;
   #memoryReadable = false;
   /** The process id of SBCL; undefined for a remote image. In the sandbox, it is the id of the sandbox's process
@@ -74,7 +74,7 @@ export class Child implements Peer {
   /** Who has ended the process, or has begun to end it. It is `itself` when nobody else has, for example when the
    * process crashes. */
   #endedBy: 'itself' | 'server' | 'user code' | 'signal from outside' = 'itself';
-  /** The greeting of the Lisp side (the backend). It lists the abilities that this SBCL lacks. Undefined before the
+  /** The greeting of the backend. It lists the abilities that this SBCL lacks. Undefined before the
    * greeting. */
   hello: Hello | undefined;
   /** The operations that were not answered when the process ended. */

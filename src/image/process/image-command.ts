@@ -46,8 +46,9 @@ export function commandText({ words }: ImageCommand): string {
  * that are sent next. */
 const FORMS = ['kept-backend.lisp', 'command.lisp'];
 
-/** Returns the plan that loads the backend of OPTIONS into an SBCL elsewhere. The image ends when it gets no data from
- * the server for SILENCE_MS milliseconds. THEN has the other functions of the plan. */
+/** Returns a plan by which Bootstrap loads the backend, with OPTIONS, into the SBCL that the command of IMAGE starts.
+ * The image ends when it gets no data from the server for SILENCE_MS milliseconds. THEN has the functions of the plan
+ * that are called when Bootstrap cannot connect to this SBCL. */
 export function imagePlan(
   options: Pick<BackendOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
   image: ImageCommand,

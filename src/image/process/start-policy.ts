@@ -59,8 +59,8 @@ export class StartPolicy {
   }
 
   /** Records that the image ended by itself for the reason HOW. RUNNING are the operations that were not answered. If
-   * one of them runs user code, this code may be to blame. Then the backend of the next image still uses internals of
-   * SBCL, but the image must pass a test. */
+   * there are none, or one of them can run user code, user code may be to blame. Then the backend of the next image
+   * still uses internals of SBCL, but the image must pass a test. */
   noteEnded(how: string, running: readonly string[]): void {
     this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }

@@ -283,7 +283,7 @@ export class Rebuild {
   }
 }
 
-/** Returns true when a load hung or ended the image. */
+/** Returns true when the image was lost during a load, or when the load was interrupted. */
 function hasStopped({ kind }: Ending): boolean {
   return kind === 'lost' || kind === 'interrupted';
 }

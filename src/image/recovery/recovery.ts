@@ -56,7 +56,7 @@ export class Recovery {
     return this.#lastReport;
   }
 
-  /** The reasons for losses that are not reported yet. The oldest comes first. */
+  /** The reasons why images were lost, as far as they are not reported yet. The oldest comes first. */
   get unreported(): readonly string[] {
     return this.#losses;
   }

@@ -1,5 +1,5 @@
-// Finds the files and folders that programs outside the sandbox obey. Inside folders that sandboxed code can change,
-// these must be read-only.
+// Finds the files and folders from which programs outside the sandbox read settings or commands. Sandboxed code must
+// not change them, even inside folders that it can change.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';

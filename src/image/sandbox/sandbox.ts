@@ -141,8 +141,8 @@ export class Sandbox implements CommandSandbox {
     return this.#options.strict;
   }
 
-  /** Returns those files that programs outside the sandbox obey and that have appeared in the workspace since the
-   * previous call. */
+  /** Returns the new files in the workspace, since the previous call, from which programs outside the sandbox read
+   * settings or commands. */
   takeNewFiles(): string[] {
     return this.#newFiles.take();
   }

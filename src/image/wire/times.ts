@@ -28,7 +28,7 @@ export const TIMES = {
   greeting: 10_000,
   /** The time in which an image that the server starts must send its greeting. */
   start: 60_000,
-  /** The time in which an SBCL must compile the Lisp side (the backend) for the first time. It is long, because the
+  /** The time in which an SBCL must compile the backend for the first time. It is long, because the
    * machine can be busy or far away, and a compilation that is ended must begin again from the start. */
   compile: 300_000,
   /** A remote image is killed when it has not reacted for this time while calls wait. The time is long, because the

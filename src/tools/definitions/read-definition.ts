@@ -121,7 +121,8 @@ async function readOne(
   const rows = known.filter((row) => hasOperator(row, query, places));
   const lackText = rows.every(({ text }) => text === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'may differ from what the image has';
-  // If the image has only other forms of this name, a form in a file must have exactly the requested operator.
+  // If the image defines the name, but (also) with other operators than the requested one, only a form with exactly
+  // the requested operator counts.
   const canBeOperator = (operator: string) =>
     absent ||
     (isOfKind(operator, args.kind) && (known.length === rows.length || operator === query.operator));

@@ -40,8 +40,8 @@ export interface Elsewhere {
   naming: readonly Place[];
 }
 
-/** Checks whether the calls in FOUND and ELSEWHERE fit the lambda list LIST. If LIST is undefined, only collects the
- * calls. */
+/** Checks whether the calls of a function fit the lambda list LIST. If LIST is undefined, only collects the calls.
+ * FOUND has the callers that the image knows. Further calls are searched in the places ELSEWHERE. */
 export function checkedCalls(
   found: WhoCallsData,
   elsewhere: Elsewhere,
@@ -55,7 +55,7 @@ export function checkedCalls(
  * under the index of the function's name. Several mentions in a SETF form can have the same index. */
 type Mentions = ReadonlyMap<number, readonly CallMention[]>;
 
-/** Returns each mention in MENTIONS once, although it can be under two indices. */
+/** Returns a list of all mentions in MENTIONS. A mention that is under two indices is in the list once. */
 function distinctMentions(mentions: Mentions): CallMention[] {
   return [...new Set([...mentions.values()].flat())];
 }

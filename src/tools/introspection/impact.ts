@@ -135,8 +135,8 @@ function newOperator({ definition }: { definition?: string }, features: Features
     : definitionDetails(readForm(definition, 0, features))?.operator;
 }
 
-/** Returns what the image knows about the name in REQUEST, as facts. When the name means the place `(setf NAME)`, the
- * facts and the returned request are about this place. */
+/** Asks the image about the name in REQUEST. Returns the answer as `facts`, and the request. When the name means
+ * `(setf NAME)` (see meansPlace), the answer and the returned request are about `(setf NAME)`. */
 async function lookUp(image: Image, request: Request, context: CallContext) {
   const factsOf = async (name: string) => {
     const removed = isFoundByName(request);

@@ -1,4 +1,5 @@
-// Describes code outside of functions that uses a name: by the definition that its form makes, or by its place.
+// Describes a use of a name in code outside of functions. The description names the definition that contains the code
+// or, if there is none, the place.
 
 import type { Caller } from '../../image/wire/operations.ts';
 import { isDefiner } from '../../source/definition.ts';
@@ -10,10 +11,10 @@ import type { TopLevelDefinition, TopLevelForms } from '../../source/top-level.t
 import { type NameMention, nameMentionsIn, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
-/** The kind of code in the definition of a function that runs outside of the function. */
+/** In the definition of a function, the kind of the code that does not run when the function is called. */
 const IN_FUNCTION = 'load-time value';
 
-/** Maps a standard defining operator to the kind of the code in its form that runs outside of functions. */
+/** Maps a standard defining operator to the kind of the code in its forms that runs outside of functions. */
 const KINDS = new Map([
   ['DEFVAR', 'initial value'],
   ['DEFPARAMETER', 'initial value'],

@@ -48,7 +48,7 @@ export function siteFinder(
   };
 }
 
-/** Returns the name as searches in source text expect it: with symbol, setf, variable and packages. */
+/** Returns the name in the form that searches in source text take. */
 export function usedOf({ name, variable = false, accessibleIn }: AskedName): SoughtName {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, variable, packages: accessibleIn && new Set(accessibleIn) };

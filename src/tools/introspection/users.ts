@@ -27,7 +27,7 @@ export interface NameUser {
   kind?: string;
   /** The name of the function of which this user is an alias; absent when this user is not an alias. */
   same?: string;
-  /** True when the user has the name only in data, which may not be a use. */
+  /** True when the user contains the name only as data, so that it may never use the definition. */
   possible?: boolean;
   /** True for a top-level form. */
   outside?: boolean;

@@ -144,8 +144,8 @@ const FAIL = ['fails', 'fail'] as const;
 const PASS = ['passes', 'pass'] as const;
 type Verb = typeof FAIL | typeof PASS;
 
-/** Returns a sentence about TESTS; [] when there are none. OF is a phrase for all tests. NOW is the verb for the
- * results of TESTS with the change, BEFORE for their results without it. */
+/** Returns a list with a sentence about TESTS, such as "2 of 9 tests fail with this change and pass without it: ...";
+ * [] when there are none. OF is a phrase for all tests, here "9 tests". NOW and BEFORE are the two verbs. */
 function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
   if (tests.length === 0) return [];
   const form = tests.length === 1 ? 0 : 1;
