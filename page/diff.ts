@@ -63,7 +63,8 @@ export function partsOf(text: string): Part[] {
   return parts;
 }
 
-/** The rows of a hunk, which begins at the given line numbers of its two sides. */
+/** Collects the rows of a hunk of a diff. Its constructor takes the line numbers at which the hunk begins before and
+ * after the change. */
 class Hunk {
   readonly rows: Row[] = [];
   #before: number;

@@ -68,9 +68,9 @@ parts."
   ("SB-C" "COVERED-FILE-PATHS"))
 
 (defun file-parts (entry)
-  "Return a list of the parts of a file that coverage can mark. ENTRY is the file's entry in the
-hash table of COVERAGE-INFO. Each element is a list (PART). In older SBCLs it is (PART T) for a part
-that has run."
+  "Return a list with one element for each part of a file whose runs SBCL can record. The element
+for a part is the list (PART). In older SBCLs it is (PART T) once the part has run. ENTRY is the
+file's entry in the hash table that is the first element of COVERAGE-INFO."
   (if (listp entry)
       entry
       (map 'list #'list (funcall (file-parts-reader) entry))))

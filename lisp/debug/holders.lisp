@@ -114,8 +114,8 @@ values of a REPL, are no roots."
            (funcall visit symbol)))))))
 
 (defun bound-here (symbols)
-  "Return an alist from those of SYMBOLS, a list of variables, that have a binding in this thread to
-their values."
+  "SYMBOLS is a list of variables. Return an alist for those that have a binding in this thread:
+from the variable to its value in this thread."
   (loop for symbol in symbols
         when (and (boundp symbol)
                   (not (eq (symbol-value symbol)

@@ -45,8 +45,9 @@ from it is fatal."
            "it returns values in a way that only its callers know")
           ((and shares (local-name-p name))
            "it is a local function, and the code of its caller may assume that it never returns")
-          ;; Files compiled with :BLOCK-COMPILE contain such code. If a function calls itself, its
-          ;; derived type shows whether it returns.
+          ;; COMPILE-FILE with :BLOCK-COMPILE puts several global functions into one code object. A
+          ;; function that calls itself also shares its code with its caller. In that case, the type
+          ;; that SBCL derived for the function shows whether it returns.
           ((and shares
                 (or (not (calls-itself-p frame)) (never-returns-p name :derived t)))
            "it is compiled together with its caller, whose code may assume that it never returns")

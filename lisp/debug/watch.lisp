@@ -108,7 +108,7 @@ others.")
 errors that WATCH selects."
   (set-session-watch watch)
   ;; End the watch when the backend stops. Otherwise *BREAK-ON-SIGNALS* would keep its value, and
-  the ;; program would then stop in SBCL's debugger.
+  ;; the program would then stop in SBCL's debugger.
   (unless **attached** (pushnew 'watch-no-more **at-stop**))
   (note-signals (watch-type watch)))
 

@@ -188,7 +188,8 @@ definition, and a function without parameters that restores this definition."
           (layout (and old (classoid-layout old)))
           (state (and old (classoid-state old)))
           (supers (superclassoids symbol)))
-      ;; Compiling a definition does not record its location.
+      ;; Only a load changes the locations of the classoid and the class. Compiling a DEFCLASS or a
+      ;; DEFSTRUCT does not.
       (values (list* (and old (classoid-location old))
                      (and class (nil-if-unknown (class-location class)))
                      (mapcar #'cdr info))

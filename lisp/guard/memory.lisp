@@ -107,8 +107,8 @@ user code, and the keys of **GROWERS**."
          (loop for key being the hash-keys of **growers** collect key)))
 
 (defun jobs-now ()
-  "Return a list of the running jobs. Read the table **JOBS** without its lock: a thread that holds
-the lock can be waiting for the end of this collection."
+  "Return a list of the running jobs. This can run during a garbage collection. So read the table
+**JOBS** without its lock: the thread that holds the lock may wait for the end of the collection."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)

@@ -50,7 +50,7 @@ program no longer uses."
       (funcall (the function (shiftf (car call) nil)))))
 
 (defun call-apart (call)
-  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), with its arguments. Its standard
+  "CALL is a cons (FUNCTION . ARGUMENTS). Call FUNCTION with ARGUMENTS. Meanwhile the standard
 streams are those of the session, not the terminal of the person who runs this image."
   (with-job-streams ((session-background *session*)) (call-taken call)))
 

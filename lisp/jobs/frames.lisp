@@ -1,8 +1,9 @@
 ;;;; Finds the frames of user code on the stack. The frames of SBCL and of the backend at both ends
 ;;;; of the stack are left out. Between them, FOLDED-FRAMES puts a FOLDED structure in place of each
-;;;; run of system frames. NOTE-FRAME gives the frames of a function of the backend a role, and
-;;;; FRAME-ROLE returns it; both are in base/backend-names.lisp. The source places of frames are in
-;;;; places.lisp, their local variables in locals.lisp.
+;;;; run of system frames. Some functions of the backend call user code, or are called by it.
+;;;; FRAME-ROLE returns which of these a frame's function does, as NOTE-FRAME has recorded
+;;;; (base/backend-names.lisp). The source places of frames are in places.lisp, their local
+;;;; variables in locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
 

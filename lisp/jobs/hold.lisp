@@ -61,8 +61,9 @@ job. If that is impossible, it returns the reason as text.")
   "NIL, or a function of a condition. The debugger hook calls it first, with the condition.")
 
 (defvar *progress-functions* '()
-  "A list of functions without parameters. Each returns a plist of answer members about the work
-that this call has done so far. They are called when an error is held before the call has ended.")
+  "A list of functions without parameters. Each returns a plist of members, about the work that this
+call has done so far, for the answer that reports an error. They are called when the call is stopped
+at an error that is held for debugging.")
 
 (defvar *debug-level* nil
   "The DEBUG quality with which this call compiles, or NIL for the DEBUG quality of the session.")

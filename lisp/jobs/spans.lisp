@@ -173,9 +173,10 @@ each list to its source path."
 some of the forms of FILE.")
 
 (defun call-as-itself (file function)
-  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. If FILE is another
-file than the copy in *FILE-OF-COPY*, let SBCL record FILE itself, not the original of the copy, as
-the source of the definitions in FILE."
+  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. While a copy of a
+file is compiled (*FILE-OF-COPY*), SBCL records the original file as the source of definitions. But
+code in the copy may compile or load another file. If FILE is such a file, let SBCL record FILE
+itself."
   (if (and *file-of-copy*
            +source-namestring+
            +source-plist+
@@ -380,10 +381,12 @@ offset for this form or for the next one."
       (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)
-  "Return a plist of JSON members with the place of the list with NUMBER in the top-level form with
-number FORM. The form is in the file PATH, whose write date was DATE when it was compiled. Return
-NIL if NUMBER is 0, the whole form. The only member is \"inside\" if the place is unknown. OFFSETS
-are SBCL's octet offsets of the forms."
+  "Return a plist of JSON members that tell where a list is in a file. FORM is the number of a
+top-level form of the file, and NUMBER the number of a list in this form, or 0 for the form itself.
+If the place of the list is known, the members are \"start\" and \"end\"; otherwise the only member
+is \"inside\". Return NIL for the form itself, or if FORM or NUMBER is NIL. PATH is the path of the
+file, and DATE its write date when it was compiled. OFFSETS are the octet offsets of the forms that
+SBCL recorded."
   (when (and form number (plusp number))
     (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -191,9 +191,9 @@ the text of the compiler's warning about the copy, or NIL if there is none."
     (:type (sb-ext:valid-type-specifier-p name))))
 
 (defun checked-call (warning form)
-  "Compile a call like FORM again. WARNING is a JSON object for a warning about FORM. If the
-compiler no longer warns, return NIL. Otherwise return a copy of WARNING with the text of the new
-warning."
+  "WARNING is a JSON object for an earlier warning about the call FORM. Compile a call like FORM. If
+the compiler no longer warns, return NIL. Otherwise return a copy of WARNING with the text of the
+new warning."
   (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
     (when text
       (setf (second (member "text" members :test #'equal)) text)

@@ -103,8 +103,8 @@ LOCALLY. Otherwise return NIL."
          (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
 (defun evaluate-part (form part path account)
-  "Evaluate FORM, which is PART or a LOCALLY form around it. Return a list of its values, and add
-its effects to ACCOUNT, an ACCOUNT structure, as those of the part at PATH."
+  "Evaluate FORM, which is PART or a LOCALLY form around it. PART is the part at PATH. Return a list
+of the values. Record the effects of PART in ACCOUNT, an ACCOUNT structure."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting form effects)
       (add-effects part path account effects))))

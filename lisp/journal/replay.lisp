@@ -75,7 +75,8 @@ plist of additional JSON members."
 
 (defun replay-remark (entry index)
   "Evaluate the form of ENTRY, a hash table with the members of a FORM-ENTRY. INDEX is its number.
-Return two values: a JSON object about a problem, or NIL, and true if the image no longer works."
+Return two values: a JSON object about a problem, or NIL if there is none; and true if the image no
+longer works."
   (let* ((effects (make-effects))
          (why (replay-form entry effects))
          (missing (set-difference (gethash "defines" entry) (effects-names effects) :test #'equal)))

@@ -403,8 +403,8 @@ include at most LIMIT of its methods, starting at OFFSET."
   (properties (list string) :optional))
 
 (define-operation ("describe" :gives (or describe-data lookup-failure)) (name package offset limit)
-  "Return the definitions of a symbol. If the symbol has none, add similar names, because the symbol
-may exist only since a form with a misspelt name was read."
+  "Return the definitions of a symbol. If the symbol has none, add similar names: the name may be
+misspelt, and a form with the same mistake may have interned the symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))

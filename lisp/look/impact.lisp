@@ -179,8 +179,8 @@ by DEFSTRUCT for CLASS or for a structure class that includes CLASS."
 
 (defun function-members (index target symbol limit)
   "Return a plist for a JSON object about the function TARGET. TARGET is the symbol SYMBOL or a list
-(SETF SYMBOL). The object has at most LIMIT tests, and at most LIMIT functions that call FIND-SYMBOL
-or INTERN, and so may call TARGET. INDEX is the index of uses."
+(SETF SYMBOL). The object has at most LIMIT tests, and at most LIMIT functions that look up symbols
+by name, and so may call TARGET (see FINDING-MEMBERS). INDEX is the index of uses."
   (append (name-arglist-members target)
           (list "naming" (naming-data index target 2000))
           (finding-members index symbol limit)

@@ -1,8 +1,9 @@
 ;;;; Builds the index of uses when a request first needs it (CURRENT-INDEX). If an interrupt ends
 ;;;; that request, the next request continues to build. Later requests add the code and names that
 ;;;; the hooks in loads.lisp have recorded in **NEWS** since the index was begun. **NEWS** is T if
-;;;; there was too much to record. USE-INDEX and NOTE-USER are defined in uses.lisp; USER, with its
-;;;; kinds such as :LOOSE, and MAP-REACHED in users.lisp; ROOT-OF in function-names.lisp.
+;;;; there was too much to record. Other files define what this one uses: uses.lisp defines
+;;;; USE-INDEX and NOTE-USER; users.lisp defines USER, with its kinds such as :LOOSE, and
+;;;; MAP-REACHED; function-names.lisp defines ROOT-OF.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -22,8 +23,9 @@ collector would mistake words left there for references to code."
   (prog1 (let ((*work-left* #'names-left)) (updated-index)) (scrub-stack)))
 
 (defun names-left ()
-  "Return two values for *WORK-LEFT*: \"names\", and the number of elements that are still to be
-added to **INDEX**. Return NIL if **INDEX** is complete."
+  "Say how much work on **INDEX** is left, as a function in *WORK-LEFT* does: return the string
+\"names\", and the number of elements that are still to be added. Return NIL if **INDEX** is
+complete."
   (let ((index **index**))
     (and index
          (null (use-index-sorted index))

@@ -87,9 +87,10 @@ that were in the index when it was built, are already in this order."
         users)))
 
 (defun inside-form (user)
-  "USER is a USER structure. Find the top-level form of a file that made the function of USER, and
-return the elements of its FORM-USES-INSIDE that are definitions of USER's name. Return NIL if there
-are none, or if the backend has not read this text of the file."
+  "A top-level form of a file made the function of USER, a USER structure. Inside the text of this
+form, find the definitions of USER's name. Return a list of (NAME . SYMBOLS) lists for them, from
+FORM-USES-INSIDE. Return NIL if there are none, or if the backend has not read the text of the file
+from which the function comes."
   (let* ((function (user-function user)) (code (user-code user))
          (load (and (user-name user)
                     code

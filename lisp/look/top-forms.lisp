@@ -184,10 +184,10 @@ taken most of the time since *BEGAN*: BODY would probably take too long for the 
            ,again)))))
 
 (defun read-definer (top-form)
-  "TOP-FORM is from UNREAD-DEFINERS. Record the names that its form uses, and remove the form from
-TOP-FORM. If the form is no definition, remove TOP-FORM from **DEFINERS**. The form is a definition
-if its operator is in *DEFINERS-OF-FUNCTIONS*, if its expansion has the name of TOP-FORM as quoted
-data, or if it uses names and the name of TOP-FORM is a string."
+  "Record the names that the form in TOP-FORM uses, and remove the form from TOP-FORM, a structure
+from UNREAD-DEFINERS. If the form turns out to be no definition, remove TOP-FORM from **DEFINERS**.
+The form is a definition in three cases: its operator is in *DEFINERS-OF-FUNCTIONS*; its expansion
+contains the name in TOP-FORM as quoted data; or that name is a string and the form uses names."
   (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
          (name (top-form-name top-form)) (package (top-form-package top-form))
          (*package* (if (package-name package) package *package*)) (read nil))

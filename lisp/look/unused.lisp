@@ -22,8 +22,9 @@ package PACKAGE whose instances are lists or vectors. The set is the keys of a h
           (setf (gethash name names) t))))))
 
 (defun declared-variable-p (symbol code)
-  "Return true if a constant of the code object CODE contains a declaration about SYMBOL as a
-variable. The template of a macro can be such a constant."
+  "Return true if a constant of the code object CODE contains a declaration about the variable
+SYMBOL, such as (DECLARE (IGNORE SYMBOL)). This occurs in macros whose expansions contain such a
+declaration."
   (labels ((bare-p (specifier)
              (and (proper-length specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))

@@ -1,5 +1,5 @@
-;;;; A user is a function that uses other names. This file finds users by their own names: the
-;;;; function, the methods, the macro, the compiler macro and the expanders that a name has.
+;;;; A user is a function that uses other names. This file finds the users with a given name: its
+;;;; function, methods, macro function, compiler macro function and expanders.
 
 (in-package "LIVE-LISP.LOOK")
 

@@ -115,9 +115,10 @@ call NAME."
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "PLACES lists TOP-FORM structures, and USER structures without a name. NAMED lists groups of named
-users of NAME. Return a sorted list of groups, each a list of one element of PLACES. Leave out
-duplicates, code of users in NAMED, and top-level forms that define such a user."
+  "PLACES is a list of users of NAME without a name: TOP-FORM structures and USER structures. NAMED
+is a list of groups of the other users, which have names. Return PLACES sorted by file, each element
+as a list of its own. Leave out an element that occurs twice, that has the same code as a user in
+NAMED, or that is only the top-level form which defines such a user."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -128,7 +129,7 @@ duplicates, code of users in NAMED, and top-level forms that define such a user.
 
 (defun rows-for (users name)
   "Return a ROWS structure for USERS, a list of USER and TOP-FORM structures that use NAME. If a
-constructor made by DEFSTRUCT is among them, add its structure to the OTHERS."
+constructor made by DEFSTRUCT is among them, also add a row for its structure to ROWS-OTHERS."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (shown-kind user)))
@@ -298,9 +299,9 @@ not be read completely."
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "NAME is a function of the program. SBCL may have no record of its uses in top-level forms. Return
-the reason as a string: \"macro\", \"inline\", or \"slot\" for the setter of a slot, which is
-open-coded everywhere. Return NIL if there is no such reason."
+  "NAME is a function of the program. Return a string if SBCL may not have recorded some uses of
+NAME in top-level forms. The string is the reason: NAME is a \"macro\" or an \"inline\" function, or
+sets a \"slot\" and is therefore open-coded everywhere. Otherwise return NIL."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")

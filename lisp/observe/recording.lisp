@@ -88,9 +88,9 @@ call."
 (defvar *innermost* nil "The CALL structure of the innermost recorded call in this thread, or NIL.")
 
 (defparameter *depth-limit* 500
-  "The end of a call is not recorded if at least this many recorded calls are around the call.")
+  "The end of a call is not recorded if the call is nested in at least this many recorded calls.")
 (defparameter *stack-limit* 262144
-  "The end of a call is not recorded if fewer octets than this are left on the stack.")
+  "The end of a call is not recorded if the stack has fewer free octets than this when it begins.")
 (defconstant +quick-calls+ 65536
   "The number of calls of a function after which the rate of its calls is checked again.")
 (defparameter *calls-a-second* 500000

@@ -226,8 +226,8 @@ the string NAME as a whole token outside of strings. Ignore letter case."
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
   "SYMBOL is a symbol macro, type or structure, whose uses SBCL does not record as cross references.
 Return a list of COMPILED-USE structures for the definitions that may use SYMBOL, since their forms
-contain the string TOKEN. Leave out functions just compiled, whose debug sources are in the list
-FRESH."
+contain the string TOKEN. Leave out functions whose debug sources are in the list FRESH: they have
+just been compiled."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -259,7 +259,7 @@ elements in all."
 
 (defun note-outdated (names fresh)
   "Add to **OUTDATED** the functions whose code contains old definitions of NAMES. Leave out
-functions just compiled, whose debug sources are in the list FRESH."
+functions whose debug sources are in the list FRESH: they have just been compiled."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -270,8 +270,8 @@ functions just compiled, whose debug sources are in the list FRESH."
   "LAID-OUT is a list of LAID-OUT structures: structures of the program whose layout has changed.
 Add to **OUTDATED** the code that was compiled for an old layout: code that refers to the layout,
 code into which functions of the structure were compiled, and code that contains the quoted name of
-the structure, for example as a type. Leave out functions just compiled, whose debug sources are in
-the list FRESH."
+the structure, for example as a type. Leave out functions whose debug sources are in the list FRESH:
+they have just been compiled."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))

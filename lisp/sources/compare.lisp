@@ -234,10 +234,10 @@ the beginning of the evaluated form."
               when evaluation return (make-json-object (evaluation-members evaluation)))))
 
 (defun maker-of (name &rest kinds)
-  "NAME is a name or a method, and KINDS are keywords such as :FUNCTION. Return three values for the
-definition of NAME as one of KINDS: the path of the file whose code made this definition, the number
-of the top-level form that ran this code, and the object of the definition. An unknown value is NIL.
-**MAKER-OF** is this function."
+  "NAME is a name or a method, and KINDS are keywords such as :FUNCTION. Look for a definition of
+NAME whose kind is one of KINDS. Return three values: the path of the file whose code made this
+definition, the number of the top-level form that ran this code, and the defined object. An unknown
+value is NIL. The backend calls this function as **MAKER-OF**."
   (loop for file being the hash-values of **files**
         do (loop for kind in kinds
                  for definition = (gethash (definition-key kind name name)
@@ -298,9 +298,9 @@ the image no longer has. Include only definitions that satisfy the predicate WAN
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "A variable can keep its value although the file FILE was loaded with another value. Return a list
-of JSON objects for the variables of FILE with such values, if their definitions satisfy the
-predicate WANTED."
+  "Return a list of JSON objects for variables of the file FILE that kept their values when FILE was
+loaded, although FILE gives other values. A DEFVAR, for example, leaves the old value. Include only
+variables whose definitions satisfy the predicate WANTED."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition)
                                       (funcall wanted definition)

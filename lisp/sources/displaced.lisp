@@ -61,8 +61,9 @@ BY is the operator of this form, DEFGENERIC or DEFMETHOD."
                  methods))))
 
 (defun displace-methods (function name by)
-  "Remove the methods of FUNCTION, the generic function NAME, and add them to *DISPLACED*. If BY is
-DEFMETHOD, undefine the function too."
+  "Remove the methods of FUNCTION, the generic function NAME, and add them to *DISPLACED*. BY is the
+operator of the form that conflicts with them, DEFGENERIC or DEFMETHOD. If it is DEFMETHOD, undefine
+the function too."
   (dolist (method (copy-list (sb-mop:generic-function-methods function)))
     (push (make-definition :method name method **serial**) *displaced*)
     (remove-method function method))

@@ -70,8 +70,8 @@ another file may have made DEFINITION."
                text)))))
 
 (defun maker-text (definition old serial)
-  "OLD is the vector of the forms, as texts, of load number SERIAL. Return the text of the form that
-made DEFINITION, or NIL if this form is unknown."
+  "OLD is a vector with the texts of the forms that load number SERIAL evaluated. Return the text of
+the form that made DEFINITION in this load, or NIL if this form is unknown."
   (let ((number (definition-number definition)))
     (and number
          (= serial (definition-serial definition))

@@ -146,10 +146,10 @@ if DEFINITION was made while its file was compiled, and not again by the load of
   (let ((change (definition-change definition recording))) (and change (change-loaded change))))
 
 (defun by-file (definitions recording path by)
-  "Return a list of (FILE DEFINITION...) lists that groups DEFINITIONS by SOURCE-FILE structure.
-PATH is the loaded file. After an evaluation, PATH is NIL, and BY is the beginning of the text of
-the form; then add definitions without a file to **EVALUATED** instead. RECORDING is the RECORDING
-structure."
+  "Group DEFINITIONS by the files that made them, according to RECORDING, a RECORDING structure.
+Return a list of lists (FILE DEFINITION...), in which FILE is a SOURCE-FILE structure. After a load,
+PATH is the path of the loaded file. After an evaluation, PATH is NIL, and BY is the beginning of
+the text of the form. Then the list lacks definitions without a file: add these to **EVALUATED**."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))

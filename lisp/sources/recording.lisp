@@ -197,8 +197,8 @@ Such a form does not change the value of a bound variable. Do nothing after the 
       (push (cons symbol what) (recording-evaluated recording)))))
 
 (defun call-in-load (function)
-  "Call FUNCTION, which loads a file. After a non-local exit, record the changes of the load in
-RECORDING-FAILED."
+  "Call FUNCTION, which loads a file, and return its values. If FUNCTION makes a non-local exit, add
+the names that the load has changed to the slot FAILED of *RECORDING*."
   (let* ((*around* (append (files-begun) *around*))
          (before (and (recording-p *recording*) *recording*)) (done nil)
          (log (and before (recording-log before)))

@@ -146,9 +146,10 @@ SYMBOL."
     places))
 
 (defun made-with (symbol places)
-  "PLACES is a list of (PATH NUMBER) lists of forms. Return a list of strings: the names of other
-symbols in the home package of SYMBOL that contain the name of SYMBOL, and that one of these forms
-defines, as a DEFSTRUCT does."
+  "Return a list of the names, as strings, that the forms at PLACES make from the name of SYMBOL, as
+a DEFSTRUCT makes MAKE-AREA from AREA. These are the names of other symbols that one of the forms
+defines, that have the same home package, and that contain the name of SYMBOL. PLACES is a list of
+lists (PATH NUMBER): the path of a file, and the number of a top-level form in it."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)

@@ -64,8 +64,9 @@ FUNCTION to NAME."
                              :test #'eq))))))
 
 (defun mentions-p (xrefs names)
-  "Return true if XREFS may contain one of the list NAMES. XREFS is a vector of packed cross
-references. Its elements from index 1 on are names; only names of SBCL can be missing there."
+  "Return true if XREFS contains one of the list NAMES. XREFS is a vector of packed cross
+references, which has names from index 1 on. SBCL packs some of its own names in another way, so
+these are not found."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))
@@ -74,7 +75,7 @@ references. Its elements from index 1 on are names; only names of SBCL can be mi
 
 (defun uses-of (names fresh)
   "Return a list of COMPILED-USE structures for code that contains compiled definitions of NAMES.
-Leave out functions just compiled, whose debug sources are in the list FRESH."
+Leave out functions whose debug sources are in the list FRESH: they have just been compiled."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -96,8 +97,8 @@ Leave out functions just compiled, whose debug sources are in the list FRESH."
 
 (defun users-of-constants (symbol wanted fresh)
   "Return a list of COMPILED-USE structures, with SYMBOL as the used name, for named functions whose
-code has a constant that satisfies the predicate WANTED. Leave out functions just compiled, whose
-debug sources are in the list FRESH."
+code has a constant that satisfies the predicate WANTED. Leave out functions whose debug sources are
+in the list FRESH: they have just been compiled."
   (let ((uses '()))
     (map-code
      (lambda (code)
@@ -116,8 +117,8 @@ debug sources are in the list FRESH."
 
 (defun layout-users (symbol layout fresh)
   "Return a list of COMPILED-USE structures for named functions whose code has LAYOUT, a layout of
-the structure SYMBOL, as a constant. Leave out functions just compiled, whose debug sources are in
-the list FRESH."
+the structure SYMBOL, as a constant. Leave out functions whose debug sources are in the list FRESH:
+they have just been compiled."
   (users-of-constants symbol (lambda (constant) (eq constant layout)) fresh))
 
 (defun outdated-uses ()

@@ -69,9 +69,10 @@ way in which later forms are read or compiled."
            (not (locked-symbol-p operator)))))
 
 (defun definitions-only (text path)
-  "Return two values: a copy of TEXT, the text of the file PATH, in which a number replaces each
-top-level form without definitions of functions, and a list of the packages in which the forms are
-read. Return NIL if TEXT cannot be read."
+  "TEXT is the text of the file PATH. Return two values: a copy of TEXT, and a list of the packages
+in which its forms are read. The copy is as long as TEXT, and each form in it keeps its place and
+its number. But a top-level form that cannot define functions is replaced by another form, usually
+0. Return NIL if TEXT cannot be read."
   (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds

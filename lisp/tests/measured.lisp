@@ -132,9 +132,9 @@ FORM, the innermost first. TOP-LEVEL is the number of the top-level form."
     (and (consp path) path)))
 
 (defun measured-forms (form environment number)
-  "FORM is in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list of forms
-to compile instead of FORM. They install copies of the definitions in FORM, and these copies mark
-each of their parts that runs."
+  "FORM is, or is part of, the top-level form NUMBER, and ENVIRONMENT is its macro environment.
+Return a list of forms to compile instead of FORM. They install copies of the definitions in FORM.
+When a part of such a copy runs, the copy marks that part."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case (and operator (operator-meant form))
       (defun (measured-function form number))

@@ -181,9 +181,10 @@ export function verbOf(tool: string): string | undefined {
   return Object.keys(VERBS).find((name) => VERBS[name]?.tool === tool);
 }
 
-/** Returns TEXT, an answer of the server, with its advice in terms of the command line. Advice to call a tool with an
- * argument, such as `load_file with forget: true`, becomes the verb with the option. In `a call with on_error: "hold"`,
- * only the argument becomes an option. Advice about a tool without a verb is not changed. */
+/** Returns TEXT, an answer of the server, with its advice changed to what a user of the command line types. Advice to
+ * call a tool, such as `load_file with forget: true`, becomes a command with an option. If the advice names no tool,
+ * such as `a call with on_error: "hold"`, only the argument becomes an option. Advice about a tool without a verb stays
+ * as it is. */
 export function inVerbs(text: string): string {
   return text.replace(ADVICE, (advice, tool, name, value) => {
     const command = tool === 'call' ? 'call with' : verbCommand(tool);

@@ -105,7 +105,7 @@ async function causeOf({ name, lost }: StepResult, config: Config): Promise<stri
     const machine = lost ? ' The cause can be this machine: its memory, its limits, a damaged SBCL.' : '';
     return `The failure stays when the backend leaves out all parts that it can.${machine}`;
   }
-  // The image was started without any part, so its greeting names every part.
+  // The backend left out all parts that it can leave out, and its greeting names these parts.
   const parts = plain.greeting?.without ?? [];
   const culprit = await findCulprit(parts, async (without) => helps(await tryImage(config, without)));
   return culprit.kind === 'core'

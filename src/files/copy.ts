@@ -25,9 +25,10 @@ export interface RootCopy {
   signal?: AbortSignal | undefined;
 }
 
-/** Makes a copy of a root of WORKSPACE. The copy has all files that tools may read, except those of version control. In
- * place of directories of installed packages, it has links to the originals. Returns a digest of the names and states
- * of the entries in the root. Throws a CallError when the copy would lack a file that is in `contents`. */
+/** Makes a copy of a root of WORKSPACE. The copy has all files that tools may read, except the directories of version
+ * control systems. In place of directories of installed packages, it has links to the originals. Returns a digest of
+ * the names and states of the entries in the root. Throws a CallError when a file in `contents` has no place in the
+ * copy. */
 export async function copyRoot(
   workspace: Workspace,
   { root, target, contents, signal }: RootCopy,
@@ -169,7 +170,8 @@ async function putFile(place: string, mode: number, content: Buffer | FileHandle
   }
 }
 
-/** Returns a CallError that the disk is full, if ERROR, from a write into the copy, means this; else undefined. */
+/** ERROR comes from a write into the copy. If it means that the disk is full or the user's quota is used up, returns a
+ * CallError that says so; else undefined. */
 function spaceError(error: unknown): CallError | undefined {
   const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
   if (!isFull) return undefined;

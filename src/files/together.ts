@@ -234,7 +234,8 @@ async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): P
   return allReplaced ? undefined : rollBackText(workspace, files, states);
 }
 
-/** Returns the state of a file in a record. For a new file, `before` and `old` are ''. */
+/** Returns the state of the file TARGET, which a kill may have left unfinished. The third parameter is what a server
+ * recorded about this file before it began to replace it. */
 async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<State> {
   const now = await digestIn(target, target.names[0] ?? '');
   if ((now ?? '') === before) return 'before';

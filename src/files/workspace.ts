@@ -45,7 +45,8 @@ interface WorkspaceFolders {
   /** The name of an image on another machine. Tools name a file on that machine `NAME:PATH`, with this name. */
   elsewhere?: string | undefined;
   editors?: FileEditors;
-  /** The last change of a file. Workspaces that contain the same files share this object. */
+  /** `last` is a promise for the end of the latest change of a file. The next change waits for it. Workspaces with the
+   * same files share this object, so that they do not change files at the same time. */
   changes?: { last: Promise<unknown> };
 }
 

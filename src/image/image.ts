@@ -23,7 +23,7 @@ export type ImageNotice =
    * says why it is no longer used. `startFile` is the start file, which was not loaded there. */
   | { kind: 'attached'; served: Served; before?: Served; how: string; startFile?: string }
   /** The image `served` now accepts connections from servers, but calls still run in the server's own image.
-   * `ownImageRequiredBy` is the flag that forbids to use another image; undefined when there is none. */
+   * `ownImageRequiredBy` is the server's flag that forbids the use of another image; undefined when there is none. */
   | { kind: 'unused'; served: Served; ownImageRequiredBy: string | undefined }
   /** The folder of images that servers can attach to cannot be used. `why` are sentences with the reason. */
   | { kind: 'not serving'; why: string }

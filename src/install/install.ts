@@ -224,8 +224,8 @@ function isIn(setting: Setting, found: unknown): boolean {
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
-/** Returns the text of a setting's file after uninstall, without the setting as install writes it with or without
- * --trust. `exact` is true when this text equals the text before install. */
+/** Returns the text that a configuration file gets when uninstall removes the setting, which install wrote with or
+ * without --trust. `exact` is true when this is the text from before install. REQUEST is the request for uninstall. */
 async function textWithout(
   { setting, variants: { trusted } }: CurrentSetting,
   request: Request,

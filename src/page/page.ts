@@ -209,7 +209,8 @@ function decisionIn({ decision, args, words }: Members): Decision | undefined {
   return decision === 'deny' ? { kind: 'denied', words } : undefined;
 }
 
-/** Returns the secrets of a pass in a request with HEADERS. */
+/** Returns the secrets in HEADERS, of a request, by which a browser shows that it may use the page: a key, and cookies
+ * with the name COOKIE_NAME. */
 function passOf({ headers }: IncomingMessage, cookieName: string): Shown {
   const key = headers['x-live-lisp-key'];
   const all = (headers.cookie ?? '').split('; ').map((each) => each.split('='));

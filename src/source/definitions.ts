@@ -119,7 +119,7 @@ export function likeliest(found: readonly NamingForm[], { operator }: SoughtDefi
   return [others, defining].find(({ length }) => length > 0) ?? [...found];
 }
 
-/** Returns the forms that WANTED most likely means, as in `likeliest`. */
+/** Returns those of FORMS that WANTED most likely means, as `likeliest` chooses them. */
 export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   return likeliest(targetsFitting(forms, wanted), wanted);
 }

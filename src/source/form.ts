@@ -289,8 +289,8 @@ export class FormReader {
     return name === 'AND';
   }
 
-  /** Returns the number of the token after the excluded form at token FROM; undefined when there is none. Like SBCL,
-   * counts a radix or package prefix as a form of its own. */
+  /** Skips the form at token FROM, which a #+ or #- excludes. Returns the number of the token after it; undefined when
+   * there is no form. Like SBCL, counts a radix or package prefix as a form of its own. */
   #skipped(from: number): number | undefined {
     let at: number | undefined = from;
     for (let remaining = 1; remaining > 0 && at !== undefined; ) {

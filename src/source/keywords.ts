@@ -86,8 +86,8 @@ function addDefinition(definition: Definer | undefined, takers: KeywordTakers): 
   else takers.functions.add(definition.name);
 }
 
-/** Returns true when the keyword PART belongs to one of TAKERS: in a call, after :INITARG, in :DEFAULT-INITARGS, in a
- * declaration, or in a lambda list. */
+/** Returns true when the keyword PART names a parameter or initarg of one of TAKERS. It can stand in a call, after
+ * :INITARG, in :DEFAULT-INITARGS, in a declaration, or in a lambda list. */
 export function takesKeyword(part: Form, takers: KeywordTakers): boolean {
   const list = part.parent;
   if (list === undefined) return false;

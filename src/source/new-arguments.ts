@@ -88,7 +88,7 @@ export class NewArguments {
   /** Adds ARGUMENT. Throws an Unfit when a parameter before it was left out. */
   add(argument: Argument): void {
     this.#endsInKeyword = false;
-    // ARGUMENT would move into the place of the omitted one.
+    // Without the omitted argument, ARGUMENT would move into its place.
     if (this.#omitted !== undefined) throw lacking(this.#omitted);
     if (this.#keyword !== undefined) {
       this.#positional ??= this.#added.length;

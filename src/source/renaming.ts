@@ -278,8 +278,8 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or as a slot
- * with an initarg of that name. Calls of these definitions take a keyword of that name. */
+/** Adds definitions in TEXT to the `takers` of TASK: those that have the symbol of RENAMING as a keyword parameter, or
+ * as a slot with an initarg of that name. Their calls take a keyword of that name. */
 export function addTakersIn(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;

@@ -20,8 +20,8 @@ export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${indentation}` };
 }
 
-/** Returns the splice that inserts ADDED after the form at EXTENT and a comment on its line. EOL is the line break of
- * TEXT. */
+/** Returns the splice that inserts ADDED after the form at EXTENT. If a comment follows the form on its line, ADDED
+ * comes after this comment. EOL is the line break of TEXT. */
 export function spliceAfter(text: string, { fullStart, end }: Extent, added: string, eol: string): Splice {
   const indentation = /^[ \t]*/.exec(text.slice(lineStartOf(text, fullStart), fullStart))?.[0] ?? '';
   const comment = /^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0] ?? '';

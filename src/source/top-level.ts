@@ -13,8 +13,9 @@ export interface Extent {
   fullStart: number;
 }
 
-/** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns them. A setf
- * function is `(SETF NAME)`. `home` is the current package at the form. */
+/** A top-level form. `operator` is its first element, without a package prefix, and `name` its second element; both in
+ * the case that the reader gives them. The name of a setf function is `(SETF NAME)`. `home` is the current package at
+ * the form. */
 export interface TopLevelDefinition {
   start: number;
   operator: string;

@@ -107,7 +107,8 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
 export const NO_MANAGER =
   'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
-/** Returns a sentence that says that images do not load the init file FILE, which may define the missing name. */
+/** Returns a sentence for an answer about a missing name: images do not load the init file FILE, which may define the
+ * name. */
 export function notLoadedText(file: string): string {
   return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
 }

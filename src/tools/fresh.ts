@@ -116,8 +116,8 @@ async function build(
   return failed ?? adapter.build?.({ ...fresh, shownWarnings: warnings }, args, context);
 }
 
-/** Performs the loads STEPS in the image of FRESH, and then CALL. BUILT is given when another image has written the
- * fasls. BUILT.own is the load that CALL consists of; undefined for tools that load nothing. */
+/** Performs the loads STEPS in the image of FRESH, and then CALL. BUILT is given when another fresh image has written
+ * the fasls. If CALL only loads a file or a system, BUILT.own is this load; otherwise BUILT.own is undefined. */
 async function performIn(
   fresh: ToolDependencies,
   call: FreshCall,

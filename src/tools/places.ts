@@ -434,8 +434,9 @@ function noSource(name?: string): Site {
   return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
 }
 
-/** Returns the numbers of the first and the last line of a definition in SOURCE. AT is the index of a top-level form;
- * the definition is the innermost form inside it that defines NAME. If none does, the last line is that of the file. */
+/** Returns the text of a definition in SOURCE, and the numbers of its first and last line. The definition is the
+ * innermost form that defines NAME inside the top-level form at the index AT. If there is none, returns all text from
+ * AT to the end of the file. */
 function excerpt(source: Source, at: number, { name }: DefinitionName) {
   const end = source.text.text.length;
   return linesOf(source, innermostDefining(source.forms(), at, definitionNameOf(name)) ?? { start: at, end });

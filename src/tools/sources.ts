@@ -146,7 +146,8 @@ export class Sources {
     dropOldest(this.#prepared, PREPARED_LIMIT, (source) => source?.text.text.length);
   }
 
-  /** Gets from the image the loaded versions of the files in PLACES that differ from the current versions. */
+  /** For each file of PLACES that has changed since it was loaded: asks the image for the loaded version, and keeps it
+   * for loadedVersion. */
   async prepareLoaded(places: readonly Place[]): Promise<void> {
     const wanted = new Map<string, { file: string; mark: string; now: Source }>();
     for (const { file, mark } of places) {

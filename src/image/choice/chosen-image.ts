@@ -110,8 +110,8 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#choice.isFinal || used !== undefined || jobs.list().length > 0;
   }
 
-  /** Chooses the image of the workspace that somebody else runs and servers can attach to or, if there is
-   * none, the server's own image. Throws a SetupError when several images accept connections from servers. */
+  /** Chooses an image. If exactly one image that somebody else runs is for this workspace and accepts servers, chooses
+   * it. If there is none, chooses the server's own image. If there are several, throws a SetupError. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#finder.fitting();
     // Another call can have made the choice meanwhile.

@@ -108,8 +108,8 @@ interface FailedCommand {
   spawnError: string | undefined;
 }
 
-/** Returns true when live-lisp wrote the last of LINES, for example as `live-lisp dial`. That line then is the reason
- * of the failure. */
+/** Returns true when live-lisp wrote the last of LINES: a command such as `ssh HOST live-lisp dial` runs live-lisp
+ * there. Its last line then says why the command failed. */
 function isFromLiveLisp(lines: readonly string[]): boolean {
   return lines.at(-1)?.startsWith('live-lisp: ') === true;
 }

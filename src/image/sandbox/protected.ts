@@ -13,7 +13,7 @@ const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
 /** Folders that sandboxed code must not create in a workspace. To prevent this, the server itself creates each missing
  * one as an empty folder, which the sandbox makes read-only. Empty folders with these names do not disturb programs.
- * Files are not listed here, because a folder in place of such a file would. */
+ * No files are listed here: programs would be disturbed by a folder in place of a file that they read. */
 export const FORBIDDEN_FOLDERS = [
   '.git',
   '.hg',

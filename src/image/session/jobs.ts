@@ -14,7 +14,7 @@ type Phase =
   /** The call waits until the image has started. `compiling` returns true while the backend is being compiled.
    * `building` returns the progress of a rebuild, as a phrase. */
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
-  /** The call runs in `peer`, as the request `id`. */
+  /** The call runs in the image at the other end of `peer`, as the request with the number `id`. */
   | { kind: 'running'; peer: Peer; id: number };
 
 /** The end of a job, for callers that wait for the job. */

@@ -61,8 +61,9 @@ export async function perform<Name extends OperationName>(
   job.phase = { kind: 'running', peer, id };
   const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? times.load : host.limitMs);
   const { stop, abandoned } = limitRequest({ peer, id, job, limitMs }, host, times);
-  // Promise.race settles some microtasks later than ANSWER. When our own image ends, the server handles the loss in the
-  // microtasks that follow ANSWER, so the journal must have ANSWER at once.
+  // Without `abandoned`, wait for ANSWER alone, because Promise.race settles some microtasks later. If the server's own
+  // image ends, the server handles the loss in the microtasks right after ANSWER, and must have recorded ANSWER by
+  // then.
   const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
   stop();
   notifyNews(received, host);

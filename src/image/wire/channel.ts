@@ -102,7 +102,8 @@ export class Channel {
 
   /** Requests the operation NAME with ARGS (see Peer). Returns the id of the request and a promise of the answer. After
    * `close`, sends nothing; the answer is then that the image was lost before the request began to run. If FOLLOW is
-   * true, the job of the request waits for `take-written` at its end, so that no output is lost. */
+   * true, the server must fetch the output in parts with the operation `take-written`. When much output is waiting, the
+   * job writes no more until then, so that no output is lost. */
   request<Name extends keyof BackendOperations>(
     name: Name,
     args: BackendOperations[Name]['args'],

@@ -69,8 +69,7 @@ class Steps {
   #clock = 0;
   /** The steps that remain. The next one comes first. A step is due when the clock shows `at`. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** Number of polls in a row that have found, since #askToReact, that the image hangs; undefined before
-   * #askToReact. */
+  /** Counts the polls in a row in which the image hangs. #askToReact starts this count, so it is undefined before. */
   #hangingPolls: number | undefined;
   #started = false;
   #stopped = false;
@@ -118,8 +117,8 @@ class Steps {
     return isAbandoned;
   }
 
-  /** Polls the image at intervals, and runs the steps that are due. DENIED is the result of `deniedMs` at the previous
-   * poll. */
+  /** Polls the image at intervals, and runs the steps that are due. DENIED is the number of milliseconds for which
+   * the image had waited for a CPU at the previous poll. */
   #poll(denied: number): void {
     const { poll: intervalMs } = this.#times;
     this.later(intervalMs, () => {

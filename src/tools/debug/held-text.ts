@@ -108,8 +108,8 @@ function restartsText({ restarts = [], moreRestarts }: Condition, { takes = [] }
   return lines.length > 0 && `Restarts:\n${lines.join('\n')}`;
 }
 
-/** Returns lines about the restarts that were invoked, about chosen ones that need arguments, and about an error that
- * could not be held. */
+/** Returns lines about three things: the restarts that were invoked, the restarts that the caller chose but that were
+ * not invoked because they need values, and the reason why an error was not held. */
 export function holdingSection({ taken = [], takenTotal = 0, needingValues = [], notHeld }: Holding): string {
   const lines = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
   if (takenTotal > taken.length) lines.push(`... ${takenTotal - taken.length} more restarts were taken`);

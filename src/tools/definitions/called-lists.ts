@@ -1,4 +1,5 @@
-// Finds the lambda list of the function in the rewritten calls. A rewrite can replace the function by another one.
+// Finds the lambda list of the function that calls will call after a rewrite. The rewrite can replace the function by
+// another one.
 
 import type { Image } from '../../image/image.ts';
 import type { ImpactData } from '../../image/wire/operations.ts';

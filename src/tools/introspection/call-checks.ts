@@ -167,8 +167,8 @@ class Checks {
     this.#unknown({ caller, ...this.#places.site(place) }, 'in code that was inlined from another function');
   }
 
-  /** Checks the further calls of an inlined function in a form with a recorded call. SBCL records only the first call
-   * of an inlined function in a form. */
+  /** When a form calls an inlined function several times, SBCL records only the first call. Checks the other calls,
+   * which are found in the text of the form. */
   #furtherCalls(): void {
     for (const [file, mention] of this.#uncheckedMentions()) {
       const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];

@@ -202,8 +202,9 @@ function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** Returns the kind of the code in FORM that contains USES. `part` is true when this is a known part of the
- * definition. */
+/** USES are places in FORM that use a name. Returns what code they are in, as a word for answers: a part of the
+ * definition, such as a slot, or else the kind of FORM. `part` is true when all these places are in parts of
+ * one known kind. */
 function kindIn(
   source: string,
   form: TopLevelDefinition,

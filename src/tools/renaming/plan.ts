@@ -119,7 +119,8 @@ class Planning {
   readonly #dependencies: RenameDependencies;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
-  /** By name: the definitions that accept this name as a keyword, such as constructors with a slot of this name. */
+  /** Maps a name to the definitions that accept it as a keyword, such as constructors of a structure with a slot of
+   * this name. */
   readonly #takers = new Map<string, KeywordTakers>();
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;

@@ -96,7 +96,9 @@ interface Difference {
   bad: ReadonlySet<string>;
   /** The tests that did not pass without the change. */
   badPlain: ReadonlySet<string>;
+  /** The tests that ran with and without the change, and failed only with it. */
   broken: string[];
+  /** The tests that ran with and without the change, and failed only without it. */
   fixed: string[];
   /** The tests that passed without the change and did not run with it. */
   missing: string[];

@@ -35,8 +35,9 @@ export interface UneditedRun {
 const CHANGED_BETWEEN =
   'Files of the workspace changed between the two runs, so these had different files. Code that names the workspace by an absolute path still writes there.';
 
-/** Makes CALL, of run_tests, in a copy of the workspace with its edits, and again in a copy without them. If UNEDITED
- * has the run without edits already, does not repeat it. Returns a result that says which tests notice the edits. */
+/** Makes CALL, a call of run_tests, twice: in a copy of the workspace with EDITS, and in a copy without them. If
+ * UNEDITED has the run without edits already, uses it instead. Otherwise stores this run there. Returns a result that
+ * says which tests notice the edits, that is, have another outcome with them. */
 export async function runWithEdits(
   call: FreshCall,
   edits: readonly unknown[],
