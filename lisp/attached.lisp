@@ -88,8 +88,8 @@ takes the turn several times gives it back as often."
                        "seconds" (- (get-universal-time) time)))))))
 
 (defun drop-turn (count)
-  "If *SESSION* has the turn, subtract COUNT, an integer, from the number of calls that have taken
-it. The session loses the turn when none is left."
+  "If *SESSION* has the turn, subtract COUNT, an integer, from the number of its calls that hold the
+turn. If none is left, no session has the turn any more."
   (sb-thread:with-mutex (**turn-lock**)
     (destructuring-bind (&optional holder (left 0) time) **turn**
       (when (eq holder *session*)
@@ -175,7 +175,7 @@ their answers."
 
 (defun begin-session ()
   "Begin a new session for this connection. Its reader and printer variables have the values of a
-fresh SBCL, and not those that the person has set."
+fresh SBCL, and not those that the person who runs the image has set."
   (setf *session* (make-session :changes-sent **change-count**))
   (with-standard-io-syntax
     (let ((*print-readably* nil) (*print-pretty* t) (*readtable* (copy-readtable nil))
@@ -195,7 +195,7 @@ closes the channel, or after a message that cannot be read."
 
 (defun serve-connection (connection)
   "Serve the server at the other end of CONNECTION, a socket. An error in the backend closes the
-connection. It does not open the debugger of the person."
+connection. It does not open the debugger of the person who runs the image."
   (let ((*channel* (open-channel (sb-bsd-sockets:socket-file-descriptor connection)))
         (*session* nil))
     (block nil
@@ -242,7 +242,7 @@ another error, such as too many open files, try again."
 (defun close-serving (socket files)
   "Remove FILES, a list of at most two native names: SOCKET and its entry file, by which servers
 find the image. Close SOCKET. Do nothing if that was done before."
-  ;; The thread can be the person's.
+  ;; The thread can belong to the person who runs the image.
   (let ((*break-on-signals* nil))
     (remove-files files)
     (ignore-errors (sb-bsd-sockets:socket-close socket))))
@@ -256,7 +256,8 @@ CLOSE-SERVING with SOCKET and FILES."
 (defun stop-serving (thread)
   "End THREAD, which serves on a socket, and wait for its end and for the ends of the threads that
 serve connections, for at most 5 seconds each. The channels of the connections are closed already.
-Afterwards the person can save a core, which SBCL does only when no other thread runs."
+Afterwards the person who runs the image can save a core, which SBCL does only when no other thread
+runs."
   (unless-thread-ended (sb-thread:terminate-thread thread))
   (dolist (each (cons thread (connection-threads)))
     (sb-thread:join-thread each :default nil :timeout 5)))

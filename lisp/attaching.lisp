@@ -83,9 +83,9 @@ names a package that does not belong to the backend."
                     (package-name package))))))
 
 (defun serve (digest)
-  "Serve this image on a socket by the compiled backend with DIGEST, a string from BACKEND-DIGEST.
-Before that, remove a backend that is already in this image. Write an entry file, by which servers
-find the image. Return the name under which the image is served."
+  "Make this image accept servers on a socket. First remove a backend that is already in this image,
+and load the compiled backend with DIGEST, a string from BACKEND-DIGEST. Write an entry file, by
+which servers find the image. Return the name under which servers find it."
   (take-out-other)
   (let* ((folder (serving-folder))
          (name (format nil "sbcl-~D" (sb-posix:getpid)))

@@ -113,9 +113,9 @@ ended or hung its process, and true if no probe is left to run."
                   (dolist (name names) (note-unproven name result)))))))
 
 (defun run-all-probes (files)
-  "Run all probes in child processes, and record their results. When a probe ends or hangs its
-process, run the probes after it in a new process. Probes create files whose names begin with the
-string FILES."
+  "Run all probes in a child process, and record their results. When a probe hangs or makes its
+process end, run the probes that follow in a new process. Probes create files whose names begin with
+the string FILES."
   (loop with start = 0
         do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
              (let* ((id (in-child (lambda () (run-probes start files to))))

@@ -115,8 +115,8 @@ changed since SAVE."
   (note-threads))
 
 (defun prepare ()
-  "Do the preparations that an image of the server needs before the greeting. A saved core already
-contains their results."
+  "Prepare an image that the server started for its greeting. A saved core
+already contains their results."
   (begin-listening)
   (free-children))
 
@@ -199,7 +199,7 @@ Linux kills the process if the server ends first."
 and OUT are file descriptors of the channel to the server. BEGUN is the descriptor of the memory
 that is shared with the server, or NIL. SILENCE is NIL or a number of seconds: a server that sends
 nothing for so long counts as gone. When the program exits, SBCL ends the reader thread first and
-this thread last, so this thread then only waits for its end."
+this thread last. Between these two ends, this thread only sleeps."
   (end-with-server 9)
   #+linux (when (server-gone-p in) (end-image 3))
   (setf *channel* (open-channel in :out out :silence silence))

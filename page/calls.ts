@@ -14,8 +14,8 @@ const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
 /** Maps the id of each open question to the id of the call that waits for the human's answer. */
 const waiting = new Map<string, unknown>();
 
-/** Maps the id of a call whose question is open to the end of this call. In MCP's modern era, such a call ends before
- * the human's answer, with a result that makes the client ask. */
+/** Maps the id of a call whose question is open to the end of this call. Under newer versions of MCP, such a call ends
+ * before the human has answered: its result makes the client ask, and the client sends the answer in a new request. */
 const ends = new Map<unknown, End>();
 
 type End = { readonly [name: string]: unknown };
@@ -100,7 +100,7 @@ function callRow(date: Date, client: string, tool: string, end: HTMLElement, arg
   return element('li', {}, element('details', {}, head, element('pre', {}, args)));
 }
 
-/** Makes each change of the filter text filter the lists of calls. */
+/** From now on, filters the lists of calls again whenever the user changes the filter text. */
 export function watchFilter(): void {
   const filterAll = () => {
     for (const row of document.querySelectorAll<HTMLElement>('#call-list > li, #log-list > li'))

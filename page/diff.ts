@@ -22,7 +22,7 @@ type Part = { rows: Row[] } | { line: string };
 /** Maximum number of rows in one element. The browser draws only the elements that are visible. */
 const CHUNK = 100;
 
-/** Returns an element that shows TEXT, the effect that a question describes. */
+/** Returns an element that shows TEXT: what a call would do, from the question whether the call may run. */
 export function diffElement(text: string): HTMLElement {
   const shown = element('div', { class: 'effect' });
   for (const part of partsOf(text)) {
@@ -39,8 +39,8 @@ function lineElement(line: string): HTMLElement {
   return made;
 }
 
-/** Returns TEXT as parts. The server has set the first character of each line, so in a hunk `+`, `-` and a blank are
- * the marks of a diff. */
+/** Splits TEXT into its hunks, as rows, and its other lines. In a hunk, the first character of a line is the mark of a
+ * unified diff: `+`, `-` or a space. */
 export function partsOf(text: string): Part[] {
   const parts: Part[] = [];
   let hunk: Hunk | undefined;
@@ -63,7 +63,8 @@ export function partsOf(text: string): Part[] {
   return parts;
 }
 
-/** The rows of a hunk, which begins at the given line numbers of its two sides. */
+/** Collects the rows of a hunk of a diff. Its constructor takes the line numbers at which the hunk begins before and
+ * after the change. */
 class Hunk {
   readonly rows: Row[] = [];
   #before: number;

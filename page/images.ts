@@ -150,8 +150,8 @@ function jobElement({ name, job }: ImageJob) {
   return { row, show };
 }
 
-/** Shows TEXT, the output of a call so far, in AREA. If TEXT is undefined, for example while the call writes, AREA is
- * not changed. AREA scrolls to its end unless the human has scrolled away from the end. */
+/** Shows TEXT, the output of a call so far, in AREA. TEXT can be undefined, for example when the call was just writing;
+ * then AREA is not changed. AREA scrolls to its end unless the human has scrolled away from the end. */
 function showOutput(area: HTMLElement, text: unknown): void {
   const known = visible(String(text ?? '')).trimEnd();
   area.hidden = known === '' && area.textContent === '';

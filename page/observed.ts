@@ -9,8 +9,9 @@ interface Rendered {
   elements: readonly HTMLElement[];
 }
 
-/** Makes the button PART-show request the observations of the session, and show a part of them in the element
- * PART-text. RENDER returns this part; undefined when there is none. The text NONE is shown then. */
+/** Sets what a click on the button `${part}-show` does: it requests what the session's tools have recorded last, and
+ * shows one kind of these records, such as the profile, in the element `${part}-text`. RENDER returns the elements to
+ * show; undefined when there is no such record. Then the text NONE is shown. */
 export function watchObserved<Observed>(
   part: string,
   none: string,

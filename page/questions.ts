@@ -175,8 +175,8 @@ function textOfArgument(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-/** Returns TEXT, which the human entered, as a value of the same type as BEFORE, the argument NAME before the
- * change. */
+/** Returns the new value of the argument NAME, which the human entered as TEXT. If BEFORE, its old value, is a string,
+ * the new value is TEXT itself; otherwise TEXT must be JSON. */
 function argumentIn(text: string, before: unknown, name: string): unknown {
   if (typeof before === 'string') return text;
   try {

@@ -42,11 +42,11 @@ function assembled(flags: readonly string[]): Assembly {
   return assembly;
 }
 
-/** Registers the contract's eighteen tools in AGENT_Q_REGISTRY. Returns the number of counted tools there, which are
- * more than 18 if the program registered its own. The other built-in tools, such as search_tools, become callable but
- * are not counted. FLAGS are flags of the command line, such as ['--root', 'src']. The image starts when a call first
- * needs it. Throws a UsageError when FLAGS are wrong. Throws a CallError when FLAGS are given after the options of the
- * image were fixed. */
+/** Registers the built-in tools in AGENT_Q_REGISTRY: the eighteen tools of the contract (docs/develop/contracts.md),
+ * and others, such as search_tools, which the lists of tools leave out. Returns the number of tools in these lists: 18,
+ * and those that the program itself has registered. FLAGS are flags of the command line, such as ['--root', 'src']. The
+ * image starts when a call first needs it. Throws a UsageError when FLAGS are wrong. Throws a CallError when FLAGS are
+ * given after the options of the image were fixed. */
 export function registerAgentQTools(flags: readonly string[] = []): number {
   if (assembly !== undefined && flags.length > 0) {
     throw new CallError(

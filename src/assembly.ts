@@ -47,6 +47,8 @@ import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 import { ShownWarnings } from './tools/shown-warnings.ts';
 import type { ReadElsewhere, ReadLoaded } from './tools/sources.ts';
 
+/** The connected parts of a server for one image. */
+/** The parts of the server that work for one image. */
 export interface Assembly {
   image: ChosenImage;
   registry: ToolRegistry;
@@ -73,7 +75,8 @@ export interface Timeouts {
 export interface AssemblyOptions extends Timeouts {
   /** Notices for the first answer. That answer removes them from this array. */
   notices?: string[];
-  /** Names of parts of the backend that are left out. If absent, the server decides this when an image starts. */
+  /** The internals of SBCL and the abilities that the backend must not use (see BackendOptions). If absent, the server
+   * decides this when an image starts. */
   without?: readonly string[];
   /** Set when the server has several images. Each image then has its own assembly. */
   oneOfSeveral?: OneOfSeveral;
@@ -91,12 +94,12 @@ export interface OneOfSeveral {
   observations: Observations;
   /** The last change of a file, for which the next change waits. */
   changes: { last: Promise<unknown> };
-  /** Calls `rollBack`, which undoes unfinished work of killed servers. The assemblies of all images share this
-   * function, and only its first call calls `rollBack`. */
+  /** Calls `rollBack`, which undoes what killed servers left unfinished, and resolves with its texts. All images share
+   * this function. Only its first call calls `rollBack`. Later calls wait for that, and resolve with no texts. */
   rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
 }
 
-/** Returns the assembly for CONFIG, with all built-in tools. Does not start the image. */
+/** Creates the parts of the server for CONFIG, with all built-in tools, and returns them. Does not start the image. */
 export function assemble(config: Config, options: AssemblyOptions = {}): Assembly {
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
@@ -109,8 +112,8 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
   return assembly;
 }
 
-/** Registers the contract's eighteen tools in the registry of an assembly, and the other built-in tools as uncounted
- * ones. SEARCHED is the catalog in which search_tools searches. */
+/** Registers all built-in tools in the registry of an assembly: the eighteen tools of the contract, and the others as
+ * uncounted tools (see ToolRegistry). SEARCHED is the catalog in which search_tools searches for clients. */
 export function registerBuiltIns(
   { registry, catalog, toolDependencies }: Assembly,
   searched: Catalog = catalog,
@@ -120,7 +123,8 @@ export function registerBuiltIns(
   for (const tool of [...furtherTools(toolDependencies), searchTools]) registry.registerUncounted(tool);
 }
 
-/** Returns the assembly for CONFIG. REGISTRY is the registry of its tools, and CATALOG the catalog of REGISTRY. */
+/** Creates the parts of the server for CONFIG, but no tools, and returns them. REGISTRY will contain the tools, and
+ * CATALOG makes them searchable. */
 export function assembleParts(
   config: Config,
   registry: ToolRegistry,
@@ -274,8 +278,8 @@ function loadedTexts(image: Image): ReadLoaded {
 }
 
 /** Returns a function that takes the text of an answer of IMAGE. If the text shows that SANDBOX refused an operation,
- * the function resolves with an explanation for the model, else with undefined. An image of somebody else is in no
- * sandbox. */
+ * the function resolves with an explanation for the model, else with undefined. An image that somebody else runs is in
+ * no sandbox. */
 function refusals(
   root: string,
   image: Image,
@@ -336,7 +340,7 @@ function workspaceOf(
   sandbox: Sandbox | undefined,
   shared: { editors: Editors } & Partial<Pick<OneOfSeveral, 'changes'>>,
 ): Workspace {
-  // Code in an image of somebody else does not run in a sandbox.
+  // Code in an image that somebody else runs does not run in a sandbox.
   const hides = (real: string) => !image.isAttached && sandbox?.hides(real) === true;
   const home = realPath(homeFolder() ?? '/');
   const sources = async () => {

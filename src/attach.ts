@@ -1,5 +1,5 @@
-// Implements the command attach: prints the form that makes an image of somebody else accept servers, and lists the
-// images that servers can attach to now.
+// Implements the command attach: prints the form that makes an image that somebody else runs accept connections from
+// servers, and lists the images that servers can attach to now.
 
 import { join } from 'node:path';
 import type { Config } from './config.ts';
@@ -15,7 +15,7 @@ export function attachLine(load = 'load'): string {
   return `(${load} ${lispPath(join(PACKAGE_FOLDER, 'lisp', 'attach.lisp'))})`;
 }
 
-/** Returns the form for Emacs' init file that makes every image of SLIME or SLY accept servers. */
+/** Returns the form for Emacs' init file that makes every image of SLIME or SLY accept connections from servers. */
 export function emacsLine(): string {
   return `(progn (load ${JSON.stringify(join(PACKAGE_FOLDER, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
 }
@@ -67,8 +67,8 @@ function imageText(image: Served): string {
   return `${name}: ${lisp}, pid ${pid}, in ${workspace} since ${servedSince(image)}`;
 }
 
-/** Returns a note on whether a server in this folder would use an image. FITTING are the images that fit the
- * workspace. */
+/** Returns a note that says whether a server that starts in this folder would use the image. FITTING lists all images
+ * that such a server could use. */
 function markOf({ name }: Served, fitting: readonly Served[]): string {
   if (!fitting.some((image) => image.name === name))
     return `; for other folders; here only with --image ${name}`;

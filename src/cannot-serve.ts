@@ -10,11 +10,11 @@ const WAIT_MS = 10_000;
 /** JSON-RPC's code for an error of the server. No other code is more specific. */
 const SERVER_ERROR = -32000;
 
-/** Words that begin a command line of live-lisp after which it does not serve a client, such as `doctor`. */
+/** First words of command lines with which live-lisp does not serve a client, such as `doctor`. */
 const OTHERS: readonly string[] = [...COMMANDS, '--help', '--version'].filter((word) => word !== 'serve');
 
-/** Returns true when WORD, the first word of the command line, is absent, a flag or one of COMMANDS. Any other word is
- * a verb, by which a tool is called in the workspace's session. */
+/** WORD is the first word of the command line. Returns true when it is undefined, a flag or one of COMMANDS. Any other
+ * word names a tool to call in a server that already runs for this workspace, so this process is no server. */
 export function isOfServer(word: string | undefined): boolean {
   return word === undefined || word === 'serve' || word.indexOf('-') === 0 || OTHERS.indexOf(word) !== -1;
 }

@@ -27,8 +27,8 @@ function readOwn(file: string): Buffer | undefined {
   return found && isOwn(found.stats) ? found.octets : undefined;
 }
 
-/** Returns the code cache in FILE; undefined when it is damaged. Damaged code would end the process, and V8 checks only
- * its header, so a checksum of the code is compared. */
+/** Returns the code cache in FILE; undefined when it is damaged. Compares a checksum of the code, because damaged code
+ * would end the process, and V8 checks only the header of the cache. */
 function storedCode(file: string): Buffer | undefined {
   const storedFile = readOwn(file);
   if (storedFile === undefined || storedFile.length < CHECKSUM_OCTETS) return undefined;

@@ -54,9 +54,9 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** The condition under which images run in a sandbox. `auto`: bubblewrap works on this machine. `on`: always.
      * `strict`: always, and without network. `off`: never. */
     sandbox: readSandbox(flags, images),
-    /** The image that runs the calls. `own`: one that the server starts. `auto`: one that accepts servers for this
-     * workspace or, if there is none, one that the server starts. Other values: the URL of `swank`, the name of
-     * `imageCommand`, or the name of an image that accepts servers. */
+    /** The image that runs the calls. `own`: one that the server starts. `auto`: one of this workspace that servers can
+     * attach to or, if there is none, one that the server starts. Other values: the URL of `swank`, the name of
+     * `imageCommand`, or the name of an image that servers can attach to. */
     image: images[0].image,
     /** The address of the Swank or Slynk server of the image, if --image contains one. */
     swank: images[0].swank,
@@ -66,15 +66,17 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** The images, when --image is given several times; else []. `image`, `swank` and `imageCommand` are those of the
      * first. */
     images: images.length > 1 ? images : [],
-    /** The flag that requires a sandbox; undefined when there is none. With this flag, `auto` means `own`, because no
-     * sandbox confines an image of somebody else. */
+    /** The flag that requires a sandbox; undefined when there is none. With this flag, --image auto means own, because
+     * no sandbox confines an image that somebody else runs. */
     ownImageRequiredBy: requiredSandbox(flags),
-    /** The folder with the sockets of images that accept servers; undefined when this user has no home. */
+    /** The folder with the sockets of images that servers can attach to; undefined when this user has no
+     * home. */
     serving: servingFolder(environment),
     /** Directories outside the workspace in which sandboxed code can write. */
     write: readDirectories('write', all),
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
-    /** Number of seconds for which an error is held after it was last used. */
+    /** Number of seconds for which an error is held, that is, its thread stays stopped so that the tool debug can
+     * examine it. The time begins anew after each request about the error. */
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
     libraries: readChoice('libraries', LIBRARIES, flags),
@@ -144,7 +146,8 @@ function unknownCommand(word: string): string {
     : `Unknown command ${word}; ${list}`;
 }
 
-/** Returns the paths of all records in the folder STATE. If AUDIT_NAMED is true, AUDIT is the path of the audit log. */
+/** Returns the paths of all records in the folder STATE. AUDIT_NAMED is true when the user has chosen the path AUDIT
+ * for the audit log. Otherwise AUDIT is not used. */
 export function inState(state: string, { auditNamed, audit }: { auditNamed: boolean; audit: string }) {
   return {
     /** The folder of all data that remains between runs: histories and journals, and the audit log unless the user
@@ -158,7 +161,8 @@ export function inState(state: string, { auditNamed, audit }: { auditNamed: bool
     previews: join(state, 'previews'),
     /** The folder of the tokens of HTTP servers. Code in the sandbox cannot see it. */
     tokens: join(state, 'tokens'),
-    /** The folder with records of replacements of several files. The next server reads them after a kill. */
+    /** The folder with records of edits that replace several files. If a server is killed during such an edit, the next
+     * one completes or undoes it by the record. */
     edits: join(state, 'edits'),
   };
 }

@@ -1,5 +1,5 @@
-// Implements the command dial: connects stdin and stdout to an image on this machine that accepts servers. A server on
-// another machine runs `ssh -T host live-lisp dial` to use the image.
+// Implements the command dial: connects stdin and stdout to an image on this machine that servers can
+// attach to. A server on another machine runs `ssh -T host live-lisp dial` to use the image.
 
 import { connect, type Socket } from 'node:net';
 import { SetupError } from './errors.ts';

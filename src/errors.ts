@@ -1,28 +1,27 @@
 // Defines the kinds of errors. They differ in who can correct them.
 
-/** The error of a wrong call by the model. The message says what is wrong and what to do. */
+/** Thrown when the model has made a wrong call. The message says what is wrong and what to do. */
 export class CallError extends Error {
   override name = 'CallError';
 }
 
-/** The error that the arguments of a call do not match the parameters of its tool. */
+/** Thrown when the arguments of a call do not match the parameters of its tool. */
 export class ArgumentError extends CallError {}
 
-/** The error that no human answered a question in time. */
+/** Thrown when no human answers a question in time. */
 export class NoHumanAnswerError extends CallError {}
 
-/** The error that a person must set something up. The message says what to do. */
+/** Thrown when a person must set something up. The message says what to do. */
 export class SetupError extends Error {
   override name = 'SetupError';
 }
 
-/** The error that the image was lost, was interrupted or froze during a request. The message describes what
- * happened. */
+/** Thrown when the image was lost, was interrupted or froze during a request. The message describes what happened. */
 export class ImageError extends Error {
   override name = 'ImageError';
 }
 
-/** The error that the command line is wrong. The message is one sentence. The process then exits with code 2. */
+/** Thrown when the command line is wrong. The message is one sentence. The process then exits with code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

@@ -32,18 +32,19 @@ function ownTemporaryFolder(temporary: string): string | undefined {
   return isOwn && obstacleToWriting(folder) === undefined ? folder : undefined;
 }
 
-/** The configuration with folders that can be written, and sentences about the folders that were replaced. */
+/** A configuration, and sentences about those folders that withUsableFolders has replaced in it, because the server
+ * could not write there. */
 export interface UsableFolders {
   config: Readonly<Config>;
-  /** Sentences about the folder of the audit log, for the person who starts the server and for the first answer. */
+  /** Sentences about the folder of the audit log, for the first answer. */
   notices: string[];
-  /** Sentences only for the person who starts the server. */
+  /** All sentences, for the person who starts the server: `notices`, and those about the cache. */
   remarks: string[];
 }
 
-/** Returns a copy of CONFIG, with sentences about the folders that differ. In the copy, folders in TEMPORARY replace
- * the user's folders that cannot be written. Keeps an audit log or a cache that the user has named. Also keeps a folder
- * when no other can be created. */
+/** Returns a copy of CONFIG in which folders in TEMPORARY replace the user's folders that cannot be written, and
+ * sentences about these folders. Keeps an audit log or a cache that the user has named. Also keeps a folder when no
+ * other can be created. */
 export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()): UsableFolders {
   const notices: string[] = [];
   const remarks: string[] = [];

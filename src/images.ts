@@ -33,8 +33,8 @@ export type Connections = Required<
 /** The parts that images are made of, besides a configuration. */
 export interface ImageParts {
   sandbox: Sandbox | undefined;
-  /** Names of the parts of the Lisp side (the backend) that are left out. If undefined, the server decides this when an
-   * image starts. */
+  /** The internals of SBCL and the abilities that the backend must not use (see BackendOptions). If undefined, the
+   * server decides this when an image starts. */
   without: readonly string[] | undefined;
   /** Returns the reason why a file may not be read. */
   forbids: (real: string) => string | undefined;
@@ -49,9 +49,9 @@ export function chosenImage(
   const { times } = connections;
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   return new ChosenImage({
-    // A command usually starts the server's own image. But it can also connect to an image of somebody else. The server
-    // learns this only after it has started the command. It then uses `attached` and `findByAddress`, so both get the
-    // functions of `dial`.
+    // A command usually starts the server's own image. But it can also connect to an image that somebody else runs. The
+    // server learns this only after it has started the command. It then uses `attached` and `findByAddress`. So both
+    // get functions of `dial`, which connect by the command.
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
     root: config.root,
@@ -122,9 +122,9 @@ function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
   return { journal: new JournalFiles(folder, root) };
 }
 
-/** Returns the functions that find an image of somebody else and connect to it. COMMAND is the command line by which a
- * connection is made, CWD the working directory of COMMAND. `find` runs COMMAND and stores the connection, which
- * `connect` returns. So `find` must be called before `connect`. */
+/** Returns the functions that find an image that somebody else runs and connect to it. COMMAND is the command line by
+ * which a connection is made, CWD the working directory of COMMAND. `find` runs COMMAND and stores the connection,
+ * which `connect` returns. So `find` must be called before `connect`. */
 export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
   let opened: CommandWire | undefined;
   const find = async (): Promise<Served> => {
@@ -144,7 +144,7 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
 }
 
 /** Returns a function that finds the image that serves Swank at ADDRESS. FOLDER is the folder of the sockets on which
- * images accept servers. */
+ * images accept connections from servers. */
 export function findThroughSwank(
   address: SwankAddress,
   folder: string | undefined,

@@ -11,12 +11,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const UNUSED_MS = 30 * DAY_MS;
 /** Maximum number of files of other versions that stay in the cache for UNUSED_MS. All others stay for RECENT_MS. */
 const KEPT_FILES = 10;
-/** Milliseconds after which an unread file is no longer in use. Many file systems record a read at most once a day. */
+/** A file that nobody has read for this number of milliseconds is no longer in use. The time is long, because many file
+ * systems record a read at most once a day. */
 const RECENT_MS = 2 * DAY_MS;
 
-/** Removes the unused files in FOLDER whose names match KIND. Keeps files whose names begin with one of CURRENT. In
- * KIND, the group `part` matches the suffix of an incomplete file; it begins with the process id of its writer. Never
- * throws. */
+/** Removes the unused files in FOLDER whose names match KIND. Keeps complete files whose names begin with one of
+ * CURRENT. The group `part` of KIND matches the suffix of the name of an incomplete file. This suffix begins with the
+ * id of the process that writes the file. Never throws. */
 export function removeLeftovers(folder: string, kind: RegExp, current: readonly string[]): void {
   const complete: { path: string; unusedMs: number }[] = [];
   for (const name of namesInFolder(folder)) {
@@ -78,7 +79,8 @@ function unusedTime(path: string): number | undefined {
   return stats?.isFile() ? Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) : undefined;
 }
 
-/** Returns true when the process that wrote an incomplete file has ended. PART begins with its id. */
+/** Returns true when the process that wrote an incomplete file has ended. PART, from the name of the file, begins with
+ * the id of this process. */
 function hasEnded(part: string): boolean {
   const writerPid = /^\d+(?=\.|$)/.exec(part)?.[0];
   return writerPid !== undefined && !isRunning(Number(writerPid));

@@ -48,9 +48,9 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
 }
 
-/** Returns the folder with the sockets of images that accept servers; undefined when the user has no home. By default
- * it is in the home folder that the user database names, because Emacs and an MCP client can have different values of
- * HOME. */
+/** Returns the folder with the sockets of images that servers can attach to; undefined when the user has no
+ * home. By default it is in the home folder that the user database names, because Emacs and an MCP client can have
+ * different values of HOME. */
 export function servingFolder(environment: NodeJS.ProcessEnv): string | undefined {
   const named = environment['LIVE_LISP_SERVING'];
   if (named !== undefined && isAbsolute(named)) return named;

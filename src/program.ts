@@ -131,8 +131,8 @@ async function isTrusted(config: Config): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
-/** Returns true when a sandbox works on this machine. Otherwise throws a SetupError, because code would then run
- * without a sandbox or not at all. */
+/** Checks that `install --trust` is allowed: returns true when a sandbox works on this machine, and otherwise throws a
+ * SetupError. With --trust the client runs code without asking, so the sandbox must confine that code. */
 function checkedTrust(config: Config): true {
   const obstacle = sandboxOf(config).obstacle();
   if (obstacle === undefined) return true;
@@ -184,14 +184,14 @@ async function runWithImage(
   }
 }
 
-/** If CONFIG requires a sandbox that does not work, reports this on standard error. */
+/** If CONFIG requires a sandbox and it does not work, reports this on standard error. */
 async function complainOfSandbox(config: Config): Promise<void> {
   const obstacle = config.sandbox === 'off' ? undefined : await sandboxOf(config).obstacleAsync();
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
-/** Ignores the error of stdout that means that its reader, such as `head -1`, has ended. In a server, the transport
- * then ends the process. */
+/** Reports errors of stdout on stderr, except EPIPE: then the reader of stdout, such as `head -1`, has ended. In a
+ * server, the transport ends the process in this case. */
 function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;

@@ -36,8 +36,9 @@ interface ServeOptions {
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Milliseconds between the first answer and the call of `onWarm`. In this time most clients call a tool. After a
- * shorter session, the code cache lacks some functions. */
+/** Milliseconds between the first answer and the call of `onWarm`, which stores the code cache. Most clients have
+ * called a tool by then, so the cache contains the functions for this. If a session ends earlier, the cache lacks
+ * some. */
 const WARM_MS = 2000;
 
 /** Speaks MCP on stdin and stdout until stdin ends, and also on the session's socket. With --http, uses HTTP in place
@@ -254,7 +255,7 @@ async function tidy(config: Config): Promise<void> {
   await removeTemporaryFolders();
 }
 
-/** The token of the HTTP server, and a sentence for people about its place. */
+/** The token of the HTTP server. `where` is a sentence that tells the user where the token is stored. */
 interface HttpToken {
   text: string;
   where: string;

@@ -1,5 +1,6 @@
 // Directs each call to the image that the call names, when the server has several images. Each image has its own
-// assembly, so that ids, held errors, notices and approvals of one image are never taken for those of another.
+// assembly (assembly.ts): a registry, executor, questions and so on. So ids, held errors, notices and approvals of one
+// image are never taken for those of another.
 
 import { type Assembly, type AssemblyOptions, assemble, type OneOfSeveral } from './assembly.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
@@ -19,7 +20,7 @@ import { printable, validateArguments } from './kernel/schema.ts';
 import type { CallContext, Tool } from './kernel/tool.ts';
 import { Observations } from './records/observations.ts';
 
-/** The parts that the server needs, of the assembly of one image or of the assemblies of several. */
+/** The parts of an assembly that the server uses. If the server has several images, each part serves all of them. */
 export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors' | 'observations'> {
   images: readonly Assembly['image'][];
   registry: ServedRegistry;
@@ -29,7 +30,7 @@ export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editor
 type ServedRegistry = Pick<ToolRegistry, 'getTool' | 'unknownTool' | 'onChange'>;
 type ServedExecutor = Pick<Executor, 'execute' | 'command'>;
 
-/** Returns the parts with which the server serves the images of CONFIG. Does not start an image. */
+/** Returns the parts that serve the images of CONFIG. Does not start an image. */
 export function assembleServed(config: Config, options: AssemblyOptions): Served {
   if (config.images.length > 0) return assembleSeveral(config, options);
   const { image, ...parts } = assemble(config, options);
@@ -159,7 +160,8 @@ function takes({ parameters }: Tool, name: string): boolean {
 class ExecutorOfAll implements ServedExecutor {
   readonly #members: readonly [Member, ...Member[]];
   readonly #tools: ToolsOfAll;
-  /** Maps the notice reader of a command to its readers in the executors of all images, in the order of #members. */
+  /** Each command has one notice reader here, and one in the executor of each image. Maps the former to an array of the
+   * latter, in the order of #members. */
   readonly #readers = new WeakMap<NoticeReader, readonly NoticeReader[]>();
 
   constructor(members: readonly Member[], tools: ToolsOfAll) {

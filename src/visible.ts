@@ -75,7 +75,8 @@ function withMarks(name: string): string {
   return name.replace(stacked, codesOf);
 }
 
-/** Returns NAME with codes in place of signs, phonetic letters, and letters that are variants of other letters. */
+/** Returns NAME with codes such as `<U+0251>` in place of letters and signs that a person can confuse with others:
+ * signs that are not ASCII, phonetic letters, and letters that are variants of other letters. */
 function withSigns(name: string): string {
   const signs =
     /(?!\p{ASCII}|\p{Extended_Pictographic})[\p{P}\p{S}\p{N}\p{Script=Latin}]|(?!\p{ASCII})\p{L}/gu;
@@ -84,8 +85,9 @@ function withSigns(name: string): string {
 
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** Returns true when LETTER belongs to a script whose letters need no codes in a word without Latin letters. `isTwin`
- * finds Cyrillic and Greek words that look like Latin ones. */
+/** Returns true when LETTER needs no code in a word without Latin letters, because nobody takes a letter of its script
+ * for a Latin one. This includes Cyrillic and Greek letters, because `isTwin` finds the words in which all of them look
+ * like Latin ones. */
 function isDistinct(letter: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(
     letter,
@@ -107,9 +109,9 @@ function isTwin(word: string): boolean {
   );
 }
 
-/** Returns WORD with codes in place of letters that can be confused with Latin letters. In a word with Latin letters,
- * these are all letters of other scripts for which isDistinctAmongLatin returns false. In a word without, they are the
- * letters for which isDistinct returns false, or all letters if the whole word is a twin. */
+/** Returns WORD with codes in place of letters that can be confused with Latin letters. If WORD contains Latin letters,
+ * these are all letters of other scripts for which isDistinctAmongLatin returns false. If it contains none, these are
+ * the letters for which isDistinct returns false, or all letters if isTwin(WORD). */
 function imitationsIn(word: string): string {
   const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
   const distinct = latin ? isDistinctAmongLatin : isDistinct;
@@ -124,8 +126,8 @@ function imitationOf(char: string): string {
   return letter && !PHONETIC.test(char) ? char : codeOf(char);
 }
 
-/** Returns LINE, which withIsolates returned and which may have been cut, with codes in place of the words that
- * isolates enclose. For clients that do not apply isolates. */
+/** Returns LINE with codes in place of the words that withIsolates has enclosed in isolates (U+2066 to U+2069). LINE
+ * may have been cut since. For clients that do not apply isolates. */
 export function withoutIsolates(line: string): string {
   return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
 }

@@ -102,9 +102,9 @@ must not show them."
   "An alist from names of functions of the backend to roles, keywords that NOTE-FRAME describes.")
 
 (defun note-frame (name role)
-  "Record ROLE, a keyword, for frames of the backend's function NAME. ROLE is :USER-CODE if the
-function calls user code, :WAIT if newer frames only wait, or :BETWEEN if the frame is between two
-frames of user code."
+  "Record ROLE, a keyword, for frames of the backend's function NAME. :USER-CODE: the backend calls
+user code by this function, so newer frames belong to user code. :WAIT: the function waits for an
+answer, so newer frames only wait. :BETWEEN: user code calls this function, which calls user code."
   (push (cons name role) **frame-roles**))
 
 (defun frame-role (name)

@@ -87,9 +87,9 @@ meanwhile."
   (and sb-sys:*interrupts-enabled* (not collection-inhibited)))
 
 (defun keep-part (capture string start end)
-  "Append characters of STRING, from index START to END, to CAPTURE. If CAPTURE is followed and this
-thread may wait, append only those that fit into its head. Return the index in STRING after the last
-appended character."
+  "Append characters of STRING, from index START to END, to CAPTURE. If the server takes the output
+of CAPTURE in parts (see FOLLOW) and this thread may wait, append only those that fit into its head.
+Return the index in STRING after the last appended character."
   (sb-thread:with-recursive-lock ((capture-lock capture))
     (let* ((end (if (and (capture-followed capture) (can-wait-p))
                     (min end (+ start (head-space capture)))
@@ -110,10 +110,10 @@ appended character."
   "The capture of the newest job of this thread, or NIL.")
 
 (defun destination (capture)
-  "Return the capture that now gets the output that this thread writes to CAPTURE. This is CAPTURE
-while it has no successor. Later it is *THREAD-CAPTURE* unless that is NIL, else CAPTURE, or the
-successor of either. A program often keeps a stream, as in (DEFVAR *OUT* *STANDARD-OUTPUT*), and the
-output of a later call to this stream belongs to the later call."
+  "Return the capture that gets the output that this thread now writes to CAPTURE. While CAPTURE has
+no successor, this is CAPTURE. Later it is *THREAD-CAPTURE*, or CAPTURE if that is NIL; if the one
+chosen has a successor, it is the successor. The reason: a program often keeps a stream, as in
+(DEFVAR *OUT* *STANDARD-OUTPUT*). What a later call writes to this stream belongs to that call."
   (if (capture-successor capture)
       (let ((own (or *thread-capture* capture)))
         (or (capture-successor own) own))
@@ -226,8 +226,8 @@ thread is writing. If RESET is true, empty CAPTURE."
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with an output stream. Return the first LIMIT characters that it writes. The second
-value is true if it wrote more than that, in which case a THROW has ended it."
+  "Call FUNCTION with an output stream. Return two values: the first LIMIT characters that FUNCTION
+writes, and true if it wrote more. In this case, a THROW ends FUNCTION."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

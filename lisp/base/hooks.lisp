@@ -157,8 +157,8 @@ it stays generic."
 (sb-ext:defglobal **installed** '() "The installed hooks of **HOOKS**, newest first.")
 
 (defun install-hooks (&rest listeners)
-  "Install the hooks from DEFINE-HOOK that have one of LISTENERS, function names, as listener. Skip
-hooks that are installed already."
+  "Install the hooks that DEFINE-HOOK defined for LISTENERS, names of the functions that run instead
+of the hooked functions. Skip hooks that are installed already."
   (if-able "encapsulation"
     (dolist (hook (reverse **hooks**))
       (when (and (member (hook-listener hook) listeners) (not (member hook **installed**)))
@@ -177,8 +177,8 @@ leave the definition of the program."
            (when type (setf (known :function :type name) type))))))
 
 (defun uninstall-hooks (&optional (listeners (mapcar #'hook-listener **hooks**)))
-  "Uninstall the hooks from DEFINE-HOOK that have one of LISTENERS, function names, as listener. The
-default is all hooks."
+  "Uninstall the hooks that DEFINE-HOOK defined for LISTENERS, a list of names of the functions that
+run instead of the hooked functions. The default is all hooks."
   (let ((gone (remove-if-not (lambda (hook) (member (hook-listener hook) listeners))
                              **installed**)))
     (setf **installed** (remove-if (lambda (hook) (member hook gone)) **installed**))

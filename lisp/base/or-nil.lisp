@@ -29,7 +29,7 @@ thread has ended."
   (nil-if-unreadable (truename file)))
 
 (defun native-name (pathname)
-  "Return PATHNAME as a native name. Return NIL if it has none, such as a wild pathname."
+  "Return PATHNAME as a native name. Return NIL if it has none, for example because it is wild."
   (nil-if-unreadable (sb-ext:native-namestring pathname)))
 
 (defun native-truename (file)

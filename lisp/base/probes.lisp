@@ -14,13 +14,13 @@
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row to *PROBES*. NAMES lists the backend's names of internals, symbols, or names of
-abilities, strings. FORM returns true if they work."
+  "Add a row to *PROBES*. Each of NAMES is a symbol, the backend's name of an internal, or a string,
+the name of an ability. FORM returns true if these internals and abilities work."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
  (defvar *probes* '() "A list of the rows, lists (NAMES FORM) from DEFINE-PROBE, newest first.")
- (defvar *probe-file* nil "A string with which the names of all files begin that rows create.")
+ (defvar *probe-file* nil "The beginning of the name of each file that a row creates, a string.")
 
  (defun run-probe (form)
    "Compile FORM and evaluate it. Return :RIGHT if its value is true, or else a text about the
@@ -29,17 +29,18 @@ failure."
      (serious-condition () "signals an error")))
 
  (defun used-p (name)
-   "Return true if the backend uses NAME. NAME is a string that names an ability, which must not be
-left out, or a symbol that names an internal, which must not be absent."
+   "Return true if the backend uses what NAME names. If NAME is a string, the name of an ability,
+return true unless this ability is left out. If NAME is a symbol, the name of an internal, return
+true unless this internal is absent."
    (if (stringp name)
        (let ((*ability* name)) (not (why-left-out name)))
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows from number START (from 0) to the last. The names of files that they create begin
-with the string FILES. Call the function TELL twice for each row, with two arguments: first :BEGINS,
-then :RIGHT or a text about the failure. The second argument is a list of the names in the row that
-are in use, as strings."
+   "Run the rows of *PROBES*, the oldest first, from number START (from 0) to the last. The names of
+files that rows create begin with the string FILES. Call the function TELL with two arguments before
+and after each row. The first argument is :BEGINS before the row, and :RIGHT or a text about the
+failure after it. The second is a list of those names in the row that are in use, as strings."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -55,8 +56,8 @@ are in use, as strings."
    (multiple-value-prog1 (funcall function (frame-below (top-frame))) (list function)))
 
  (defun probe-called (number text function)
-   "Call FUNCTION with the frame of this call, and return its value. Rows look for NUMBER and TEXT
-in this frame."
+   "Call FUNCTION with the frame of this call, and return its value. Probes look for the variables
+NUMBER and TEXT in this frame."
    (declare (optimize (debug 2)))
    (multiple-value-prog1 (probe-look function) (probe-look (constantly (list number text)))))
 
@@ -973,9 +974,9 @@ and the path of its fasl, and return its value."
 
 (for-probes
  (defun call-with-numbered (function)
-   "Call FUNCTION, which compiles or loads a file. Return a list of three values at the moment when
-the compiler has numbered the first form: the stream of the file, the number of the form, and the
-number of the form's second element."
+   "Call FUNCTION, which compiles or loads a file. Return a list of what SBCL has recorded when the
+compiler has just numbered the subforms of the first form: the stream of the file, the number of the
+form, and the number of the form's second element."
    (let ((found '()))
      (encapsulate +number-forms+ 'live-lisp-probe
                   (lambda (called form number)

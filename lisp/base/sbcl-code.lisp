@@ -1,6 +1,6 @@
 ;;;; Internals of SBCL: frames and their local variables, conditions of the compiler, reading and
 ;;;; printing of code. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
-;;;; parameters. Each name that is declared here needs a row in probes.lisp.
+;;;; parameters. Each name that is declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 
@@ -20,7 +20,7 @@
   "Return the kind of FUNCTION, a debug function. The kind of top-level forms is :TOPLEVEL."
   ("SB-DI" "DEBUG-FUN-KIND"))
 (define-internal-name +top-level-form+
-  "The symbol with which the name, a list, of a debug function of kind :TOPLEVEL begins."
+  "A symbol. The name of a debug function of kind :TOPLEVEL is a list that begins with it."
   ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
   "The name of the function that returns a list of the arguments of a frame. In newer SBCLs, its
@@ -113,11 +113,11 @@ alist."
         assignments)))
 
 (define-internal plain-function-name (function)
-  "Return the name of FUNCTION that SBCL has stored in it." ("SB-KERNEL" "%FUN-NAME"))
+  "Return the name that SBCL has stored in FUNCTION." ("SB-KERNEL" "%FUN-NAME"))
 
 (defmacro first-condition-word ()
-  "Expand into the index of the first word in a condition that holds an initarg of its creation. If
-this SBCL has no such words, expand into MOST-POSITIVE-FIXNUM."
+  "A condition object ends with words for the initargs that MAKE-CONDITION got: names and values.
+Expand into the index of the first such word, or into MOST-POSITIVE-FIXNUM if this SBCL has none."
   (if (and +assigned-slots+ (internal-symbol "SB-KERNEL" "GET-DSD-INDEX"))
       `(1+ (slot-index condition ,+assigned-slots+))
       most-positive-fixnum))

@@ -1,6 +1,6 @@
 ;;;; Internals of SBCL: the symbol tables of packages, and SBCL's information about names and
 ;;;; classes. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
-;;;; parameters. Each name that is declared here needs a row in probes.lisp.
+;;;; parameters. Each name that is declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 
@@ -67,8 +67,8 @@ is the number of the kind of information, from KIND-NUMBER."
 KIND-NUMBER, of the kinds of information to remove."
   ("SB-INT" "CLEAR-INFO-VALUES"))
 (define-internal know-value (name number value)
-  "Store VALUE in the globaldb as information about NAME. NUMBER is the number of the kind of
-information, from KIND-NUMBER."
+  "Store VALUE as information about NAME in SBCL's database of names, the globaldb. NUMBER stands
+for the kind of information; KIND-NUMBER returns it."
   ("SB-INT" "SET-INFO-VALUE"))
 (define-internal forget-types ()
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))

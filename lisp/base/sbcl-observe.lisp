@@ -1,6 +1,6 @@
 ;;;; Internals of SBCL: callers of functions, clocks, entered methods, hashes, and coverage. The
 ;;;; macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their parameters. Each name
-;;;; that is declared here needs a row in probes.lisp.
+;;;; that is declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 
@@ -59,7 +59,7 @@ longer the definition of a name."
 
 (define-internal-variable coverage-info
   "A list with SBCL's records of coverage. The first element is a hash table from file names to
-entries for FILE-PARTS. The other elements are entries for MARKING-CODE."
+entries that FILE-PARTS reads. The other elements are entries that MARKING-CODE reads."
   ("SB-C" "*CODE-COVERAGE-INFO*"))
 (define-late-internal file-parts-reader
   "Return SBCL's function that takes an entry of the hash table in COVERAGE-INFO and returns a
@@ -68,9 +68,9 @@ parts."
   ("SB-C" "COVERED-FILE-PATHS"))
 
 (defun file-parts (entry)
-  "Return a list of the parts of a file that coverage can mark. ENTRY is the file's entry in the
-hash table of COVERAGE-INFO. Each element is a list (PART). In older SBCLs it is (PART T) for a part
-that has run."
+  "Return a list with one element for each part of a file whose runs SBCL can record. The element
+for a part is the list (PART). In older SBCLs it is (PART T) once the part has run. ENTRY is the
+file's entry in the hash table that is the first element of COVERAGE-INFO."
   (if (listp entry)
       entry
       (map 'list #'list (funcall (file-parts-reader) entry))))

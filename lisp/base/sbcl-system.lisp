@@ -1,6 +1,6 @@
 ;;;; Internals of SBCL: strings, stacks, the heap, the encapsulation of functions, threads, and the
 ;;;; process. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
-;;;; parameters. Each name that is declared here needs a row in probes.lisp.
+;;;; parameters. Each name that is declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 
@@ -228,8 +228,9 @@ failure."
   :without "a file whose name is not UTF-8 hides the systems in its folder and below")
 
 (define-internal-name +map-names+
-  "The name of the function with which SBCL lists a folder. It calls its first argument, a function,
-with a function that returns the next name on each call, and NIL at the end."
+  "The name of the function with which SBCL lists a folder. The first argument of that function is a
+function. SBCL calls it with another function, which returns the next name on each call, and NIL at
+the end."
   ("SB-IMPL" "CALL-WITH-NATIVE-DIRECTORY-ITERATOR"))
 (define-internal-type undecodable-name
   "The type of the error that SBCL signals for a file name that it cannot decode."
@@ -239,8 +240,9 @@ with a function that returns the next name on each call, and NIL at the end."
   "True while listings of folders in this thread skip names that cannot be decoded.")
 
 (defun list-decodable (list-names function &rest arguments)
-  "Call LIST-NAMES, the function that +MAP-NAMES+ names, with FUNCTION and ARGUMENTS. In a thread in
-which *SKIPPING-UNDECODABLE* is true, FUNCTION gets only names that can be decoded."
+  "Call LIST-NAMES, the function that +MAP-NAMES+ names, with FUNCTION and ARGUMENTS. If
+*SKIPPING-UNDECODABLE* is true in this thread, the function that FUNCTION gets returns only names
+that can be decoded."
   (if *skipping-undecodable*
       (flet ((list-with (next)
                (funcall function

@@ -1,6 +1,6 @@
 ;;;; Internals of SBCL: which code uses which names, and how code gets into the image. The macros
 ;;;; DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their parameters. Each name that is
-;;;; declared here needs a row in probes.lisp.
+;;;; declared here needs a test in probes.lisp (DEFINE-PROBE).
 
 (in-package "LIVE-LISP.BASE")
 
@@ -29,9 +29,8 @@ INTERNAL-NAME-P, and later it has another function of that name."
   arguments)
 
 (defun probe (argument)
-  "Call PROBED twice. The form numbers of the two calls are large and their difference is small. So
-the number that SBCL records for the second call shows whether it records differences, for
-*DIFFERENCES*."
+  "Call PROBED twice. *DIFFERENCES* checks which number SBCL has recorded for the second call: its
+form number, which is large, or the difference from the number of the first call, which is small."
   (list (list argument) (list argument) (list argument) (list argument) (list argument)
         (probed (probed argument))))
 
@@ -353,8 +352,8 @@ enclosing lists, from the inside out."
   "The name of a function that SBCL calls with each new code object."
   ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
 (define-internal-name +evaluate-simply+
-  "The name of the function that evaluates a form without the compiler where possible. SBCL calls it
-for the whole form, and for such forms within it."
+  "The name of the function that evaluates a form, without the compiler where possible. SBCL calls
+it for the whole form, and again for parts such as the forms in a PROGN."
   ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
 (define-internal-name +evaluate-compiled+
   "The name of the function that compiles a form and runs it once." ("SB-IMPL" "%SIMPLE-EVAL"))

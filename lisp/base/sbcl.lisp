@@ -156,9 +156,9 @@ NIL."
 
 (where-compiled
   (defun used-internal (name place test)
-    "Return SBCL's symbol for NAME, the backend's name of an internal: the first symbol in PLACE, a
-list as in FIRST-INTERNAL, that satisfies the predicate TEST. Return NIL if there is none, or if the
-backend is compiled without NAME."
+    "Return SBCL's symbol for the internal that the backend calls NAME. This is the first symbol in
+PLACE, a list of package names and symbol names in turn, that satisfies the predicate TEST.
+Return NIL if there is none, or if the backend is compiled without NAME."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
@@ -272,8 +272,8 @@ setting NAME does nothing."
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
   "Define the macro NAME, with the documentation WHAT. It calls FUNCTION, the name of a function of
-the C runtime that returns nothing. PARAMETERS lists (NAME ALIEN-TYPE) lists. If the runtime lacks
-the function, the macro only evaluates its arguments."
+the C runtime that returns nothing. Each element of PARAMETERS is a list (NAME ALIEN-TYPE). If the
+runtime lacks the function, the macro only evaluates its arguments."
   (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name

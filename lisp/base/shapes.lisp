@@ -83,7 +83,7 @@ type at its position. Values for the types after :&OPTIONAL may be missing."
 
 (defun shape-members (name)
   "Return a list of the members of the shape NAME, a string, and of its parents. Each member is a
-list (KEY TYPE OPTIONAL WORDS) from WIRE-MEMBER."
+list (KEY TYPE OPTIONAL WORDS), as WIRE-MEMBER returns it."
   (destructuring-bind (type words parents) (gethash name *wire-types*)
     (declare (ignore words))
     (append (rest type) (mapcan (lambda (parent) (copy-list (shape-members parent))) parents))))

@@ -34,9 +34,9 @@ stack grows down to this address."
     (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 
 (defun far-from-guard-p ()
-  "Return true if more than 8 guard pages of this thread's stack are unused. Nearer to its end, a
-cleanup form may be running on the exhausted stack, and resetting the guard page would overwrite its
-data."
+  "Return true if the unused part of this thread's stack is larger than 8 guard pages. If less is
+left, a cleanup form may be running after a stack exhaustion, and resetting the guard page would
+overwrite the form's data."
   (let ((left (stack-left)))
     (and left (> left (* 8 guard-octets)))))
 

@@ -68,7 +68,7 @@ has removed meanwhile. Do nothing if NAME has no function."
 (defun function-set (set function name)
   "Hook: SET is the setter of FDEFINITION or SYMBOL-FUNCTION. Set the function of NAME to FUNCTION,
 and return FUNCTION. If NAME is wrapped, set FUNCTION without its wrappers, then wrap it in new
-ones. A wrapper that the program saved before keeps the function inside it."
+ones. If the program has saved the old wrapper, that wrapper still calls the old function."
   (let ((wrappers (gethash name **wrappers**)))
     (if (null wrappers)
         (funcall set function name)

@@ -53,10 +53,11 @@ a plist of answer members."
                                                                     (run-job job function)))))))))
 
 (defun left-by (held)
-  "Return a function for the slot LEAVING of a job that evaluates a form in the thread of HELD, a
-HELD structure. After a non-local exit from the form, the stopped call continues, and the function
-is called with the job. It makes the next answer of the stopped job the answer to the request of the
-job. In a thread of the program, it answers that the thread continues."
+  "Return a function for the slot LEAVING of a job that evaluates a form in a stopped thread: the
+thread of HELD, a HELD structure. The function is called with this job when the form has been left
+by a non-local exit, after which the stopped call continues. The next answer of that call then also
+answers the request of the job. If the thread is one of the program and belongs to no call, the
+function answers that it continues."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -122,9 +123,9 @@ was answered with the reason."
           (t (return-from-held held job number)))))
 
 (defun end-held (held job)
-  "Stop holding HELD, a HELD structure, for the request of JOB, and abort the stopped call. In a
-thread of the program, or if handlers of the program have not run yet, let the call continue
-instead."
+  "Stop holding HELD, a HELD structure, as the request of JOB demands. Abort the stopped call. But
+let the call continue if it runs in a thread of the program, or if the program's own handlers of the
+error have not run yet."
   (setf (held-end held) "it was ended")
   (cond ((or (job-follows job) (held-signalled held))
          (follow-no-more job)
@@ -132,8 +133,8 @@ instead."
         (t (throw job (list "aborted" t)))))
 
 (defun follow-no-more (job)
-  "If JOB only reports how a thread of the program continues, answer its request that the thread has
-continued, and end JOB."
+  "If JOB only reports how a thread of the program continues, answer the request of JOB by the
+report that the thread continues, and end JOB."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))
@@ -183,8 +184,9 @@ restart."
 ;;; Continuing from a frame
 
 (defun retry-held (held job number)
-  "Make the call of the frame with NUMBER of HELD, a HELD structure, again, for the request of JOB.
-If NUMBER is NIL, evaluate the current form again."
+  "HELD is a HELD structure, and NUMBER the number of one of its frames. For the request of JOB,
+make the call of this frame again. If NUMBER is NIL, evaluate the current form again. If this is not
+possible, answer with the reason."
   (let ((frame (frame-numbered held number)))
     (cond ((and (null number) (form-again-p job))
            (setf (held-end held) "its form was evaluated again")
@@ -199,8 +201,9 @@ If NUMBER is NIL, evaluate the current form again."
                         "form" (form-again-p job))))))))
 
 (defun return-from-held (held job number)
-  "Make the frame with NUMBER of HELD, a HELD structure, return the values that were evaluated for
-it, for the request of JOB. If NUMBER is NIL, use the newest frame of the program."
+  "HELD is a HELD structure, and NUMBER the number of one of its frames, or NIL for the newest frame
+of the program. For the request of JOB, make this frame return the values that were evaluated for
+it. If this is not possible, answer with the reason."
   (let* ((number (or number (position (default-frame held) (held-frames held))))
          (frame (frame-numbered held number))
          (values (first (shiftf (held-values held) '()))))
@@ -212,9 +215,9 @@ it, for the request of JOB. If NUMBER is NIL, use the newest frame of the progra
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun leave-held-frame (held job number function how)
-  "Unwind the stack to the frame with NUMBER of HELD, a HELD structure, and return the values of
-FUNCTION from this frame, for the request of JOB. HOW is a text that completes \"its frame NUMBER
-...\" in later answers."
+  "HELD is a HELD structure, and NUMBER the number of one of its frames. For the request of JOB,
+unwind the stack to this frame, and return from it the values of FUNCTION. HOW is a text that
+completes \"its frame NUMBER ...\" in later answers."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
@@ -246,8 +249,8 @@ return the newest frame."
   (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
 
 (defun nearest-frame (held number)
-  "Return the number of the first frame of HELD, a HELD structure, from NUMBER on, whose call can be
-made again. Return NIL if there is none."
+  "Search the frames of HELD, a HELD structure, from the frame with NUMBER on. Return the number of
+the first one whose call can be made again, or NIL if there is none."
   (loop for frame in (nthcdr number (held-frames held))
         for index from number
         when (frame-call-again frame) return index))
@@ -256,8 +259,8 @@ made again. Return NIL if there is none."
 
 (defun begin-for-held (id name arguments begin)
   "Reserve the held error whose number is in ARGUMENTS, a hash table, for the request with the id ID
-of the operation NAME. Then call BEGIN with the HELD structure. If the error is not held, or in use
-by another request, answer with this reason instead."
+of the operation NAME. Then call BEGIN with the HELD structure. If no such error is held, or if
+another request uses it, answer the request with this reason instead."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)

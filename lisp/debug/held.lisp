@@ -68,7 +68,8 @@ commands. Otherwise NIL.")
   (shown-number (held-number held)))
 
 (defun newest-numbers ()
-  "Return a sorted list of the numbers, in answers, of the errors that this session holds."
+  "Return a sorted list of the numbers of the errors that this session holds. These are the numbers
+that answers show."
   (sort (mapcar #'shown-held-number (held-in-session)) #'<))
 
 (defun note-held (condition seconds job)

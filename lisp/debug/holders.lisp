@@ -114,8 +114,8 @@ values of a REPL, are no roots."
            (funcall visit symbol)))))))
 
 (defun bound-here (symbols)
-  "Return an alist from those of SYMBOLS, a list of variables, that have a binding in this thread to
-their values."
+  "SYMBOLS is a list of variables. Return an alist for those that have a binding in this thread:
+from the variable to its value in this thread."
   (loop for symbol in symbols
         when (and (boundp symbol)
                   (not (eq (symbol-value symbol)
@@ -123,8 +123,9 @@ their values."
           collect (cons symbol (symbol-value symbol))))
 
 (defun stack-objects ()
-  "Return a list of the objects to which words on the stack of this thread point. As for the garbage
-collector, a word can be left over from a call that has returned."
+  "Return a list of the objects to which words on the stack of this thread point. This includes
+words that a call that has returned left on the stack, since the garbage collector also respects
+them."
   (let ((objects '()))
     (close-region)
     (stack-words (lambda (word)
@@ -133,10 +134,11 @@ collector, a word can be left over from a call that has returned."
     objects))
 
 (defun root-threads ()
-  "Return a list of the threads of the program. Their stacks and bindings are roots of a walk."
+  "Return a list of the threads of the program. A search for references begins at the objects on
+their stacks and in their bindings of variables."
   (let ((threads (sb-thread:list-all-threads)))
     (append (program-threads threads)
-            ;; In our own image the main thread runs nothing but the backend.
+            ;; In the server's own image, the main thread runs only the backend and jobs.
             (and **attached** (not (eq sb-thread:*current-thread* (sb-thread:main-thread)))
                  (list (sb-thread:main-thread))))))
 
@@ -306,7 +308,8 @@ a list as one object. Likewise, show a function, its code object and its value c
         for (holder object . further) on path
         for (kind detail) = (multiple-value-list (reference-kind holder object))
         for next-cons-p = (and (eq kind :rest) (consp object))
-        ;; An object within a list or a function gets no row: the row after it counts it.
+        ;; A cons within a list, or a code object or value cell within a function, gets no JSON
+        ;; object. The JSON object of the next reference tells how many conses were passed.
         if (and further (or next-cons-p (typep object 'code) (value-cell-p object)))
           do (when next-cons-p (incf passed))
         else

@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defvar *follower* nil
-  "NIL, or the job that reports the values of a call. A thread of the program binds this while it
-makes the call again after a held error.")
+  "NIL, or the job whose answer reports the values of a call. When a thread of the program makes a
+call again after a held error, it binds this variable during the call.")
 
 (defun hold-condition (condition seconds job &key signalled)
   "Hold CONDITION: stop this thread, and serve requests about it until none comes for SECONDS. Then
@@ -68,8 +68,8 @@ are at most four, and the last is called RESET or REASSIGN."
 
 (defun serve-for-job (held job)
   "Answer the request of JOB with HELD, a HELD structure for the error that has stopped it. Then run
-the commands for HELD. Return when a command ends HELD by a throw to HELD. If no command comes for
-HELD-SECONDS, abort the job by a throw to JOB."
+the commands for HELD. Return when a command ends this by a throw to the tag HELD. If no command
+comes within the HELD-SECONDS of HELD, abort the job by a throw to the tag JOB."
   ;; SBCL has bound *INVOKE-DEBUGGER-HOOK* to NIL. Bind it again for errors in the commands.
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
@@ -85,9 +85,9 @@ HELD-SECONDS, abort the job by a throw to JOB."
       (throw job (list "aborted" t)))))
 
 (defun park (held job)
-  "Change the id of JOB, which is stopped at HELD, a HELD structure, and whose request was answered.
-The new id is the negative number of HELD, which no request has. Under this id, JOB stays in the
-table of running jobs."
+  "JOB is stopped at the error HELD, a HELD structure, and its request was answered. Change the id
+of JOB to minus the number of HELD, which is the id of no request. JOB stays in the table of running
+jobs under this id."
   (renumber-job job (- (held-number held))))
 
 (defun serve-for-thread (held)

@@ -10,9 +10,9 @@
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "Return true if the code of FRAME and that of its caller are in the same code object, or if this
-is unknown. In the same code object, the compiler knew the called function, and may have assumed
-that it never returns."
+  "Return true if the function of FRAME and its caller are in the same code object, or if this is
+unknown. When SBCL compiles such a caller, it knows the function that is called, and may assume that
+this function never returns."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (nil-if-unknown (function-component (frame-function frame)))))
@@ -36,7 +36,7 @@ from it is fatal."
     (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
 
 (defun why-not-left (frame)
-  "Return a text with the reason why FRAME cannot be left, or NIL if it can be left."
+  "Return a text with the reason why a debugger cannot return from FRAME, or NIL if it can."
   (let ((name (frame-name frame)) (shares (shares-code-p frame)))
     (cond ((not (frame-tag frame)) "its code was compiled at too low a debug level")
           ((not (eq :standard
@@ -45,8 +45,9 @@ from it is fatal."
            "it returns values in a way that only its callers know")
           ((and shares (local-name-p name))
            "it is a local function, and the code of its caller may assume that it never returns")
-          ;; Files compiled with :BLOCK-COMPILE contain such code. If a function calls itself, its
-          ;; derived type shows whether it returns.
+          ;; COMPILE-FILE with :BLOCK-COMPILE puts several global functions into one code object. A
+          ;; function that calls itself also shares its code with its caller. In that case, the type
+          ;; that SBCL derived for the function shows whether it returns.
           ((and shares
                 (or (not (calls-itself-p frame)) (never-returns-p name :derived t)))
            "it is compiled together with its caller, whose code may assume that it never returns")
@@ -67,8 +68,8 @@ of its qualifiers, and a list of its specializers."
                     (first (last rest))))))
 
 (defun calling-form (method form)
-  "Return a CALL-METHOD form that calls METHOD as FORM, an effective method form, does, with the
-same next methods. Return NIL if FORM does not call METHOD."
+  "Return a CALL-METHOD form that calls METHOD with the same next methods as FORM, an effective
+method form. Return NIL if FORM does not call METHOD."
   (cond ((atom form) nil)
         ((eq (first form) 'call-method)
          (let ((next (and (listp (third form)) (member method (third form)))))

@@ -1,8 +1,9 @@
-;;;; The operations on held errors, at which threads are stopped. Each of debug-look, debug-eval,
-;;;; debug-fix and debug-go names a starter in place of START-JOB: LOOK-IN-THREAD has the stopped
-;;;; thread run the body of the operation, and GO-ON-IN-THREAD makes it continue (actions.lisp). In
-;;;; a body, *HELD* is the HELD structure of the error (held.lisp). EVALUATE-REPORTING, by which
-;;;; evaluated forms reach the journal, is in journal/journal.lisp.
+;;;; The operations on held errors, at which threads are stopped. Other operations run in a new job,
+;;;; which START-JOB starts. But debug-look, debug-eval, debug-fix and debug-go concern a stopped
+;;;; thread, so each names another function as :STARTER (actions.lisp): LOOK-IN-THREAD makes the
+;;;; stopped thread run the body of the operation, and GO-ON-IN-THREAD makes it continue. In a body,
+;;;; *HELD* is the HELD structure of the error (held.lisp). EVALUATE-REPORTING, which records
+;;;; evaluated forms in the journal, is in journal/journal.lisp.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -26,7 +27,8 @@ image holds, the row names that server."
                                        "type" (class-text (class-of (held-condition held)))))))
 
 (defun no-frame (number)
-  "Return a plist of answer members that the error of this thread has no frame with NUMBER."
+  "Return a plist of answer members which say that the error of this thread has no frame with
+NUMBER."
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 
 (defun asked-frame (number)
@@ -44,8 +46,9 @@ function. If this package is locked, as those of SBCL are, return the current pa
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return an alist from parameters of the function of FRAME, symbols, to their arguments. Leave out
-a parameter that still has a value as a variable of FRAME, and one whose argument was not kept."
+  "Return an alist from parameters of the function of FRAME, symbols, to their arguments. Only
+required and optional parameters can be in it. Leave out a parameter whose value can be read as that
+of a local variable of FRAME, and one whose argument the code did not keep."
   (nil-if-unknown
     (let* ((kept (loop for variable in (frame-variables frame)
                        when (eq :valid (variable-validity variable (frame-place frame)))
@@ -268,6 +271,5 @@ replaced."
                           (end boolean :optional
                            "True to end the call that the error has stopped.")))
     ()
-  "Make the thread continue that is stopped at a held error. GO-ON-IN-THREAD does that, so this body
-never runs."
+  "Let the thread of a held error continue. GO-ON-IN-THREAD does that, so this body never runs."
   '())

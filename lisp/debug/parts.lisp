@@ -5,8 +5,8 @@
 
 (defstruct (part (:constructor make-part (name value &optional why made)))
   "A part of an object. NAME is a text. VALUE is the value. If there is no value, WHY is a text with
-the reason. MADE is true if the value is a list that was made for the answer. Such a list gets no
-id, because it would be collected at once."
+the reason. MADE is true if the value is a list that was made for the answer. Answers give such a
+list no id by which the agent could inspect it later, because it is garbage after the answer."
   name value why made)
 
 (defparameter *sorted-limit* 2000

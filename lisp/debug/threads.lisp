@@ -4,21 +4,23 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *look-seconds* 1
-  "The number of seconds for which a request waits until threads have called a function. The time in
-which a thread waits for a CPU does not count.")
+  "The maximum number of seconds for which a request waits for the threads that it has interrupted
+to call a function. The time in which such a thread waits for a CPU does not count.")
 
 (defparameter *starved-seconds* 15
-  "The maximum number of seconds of waiting for a CPU that do not count as *LOOK-SECONDS*.")
+  "The maximum number of seconds that a request waits in addition to *LOOK-SECONDS* while an
+interrupted thread waits for a CPU.")
 
 (defun starved-milliseconds (thread)
   "Return the number of milliseconds for which THREAD has waited for a CPU, or 0 if it is unknown."
   (or (nth-value 1 (spent thread)) 0))
 
 (defun seconds-left (answers begun starved)
-  "Return the number of seconds for which a request still waits for threads to call a function.
-ANSWERS is a list of lists (THREAD VALUE), or (THREAD) for a thread that has not called it yet. The
-request began at the internal real time BEGUN. STARVED is a list of the numbers of milliseconds for
-which each thread had waited for a CPU by then."
+  "A request has interrupted threads to make each of them call a function. Return the number of
+seconds for which it may still wait for them. ANSWERS has a list (THREAD VALUE) for each thread, or
+(THREAD) if the thread has not called the function yet. The request began at the internal real time
+BEGUN. STARVED lists, for each thread, the number of milliseconds for which it had waited for a CPU
+by then."
   (let ((passed (/ (- (get-internal-real-time) begun) internal-time-units-per-second)))
     (reduce #'max
             (loop for (thread . value) in answers

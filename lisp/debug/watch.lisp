@@ -47,7 +47,7 @@ others.")
   (watched integer :optional "How many such errors were signalled, when the recording ends."))
 
 (define-operation ("debug-watch" :holds t :gives watch-data)
-    ((where string :optional "all, or the name of a thread or of a package.")
+    ((where string :optional "`all`, a part of the name of a thread, or the name of a package.")
      (type string :optional "The type of errors to record; ERROR by default.")
      (hold-seconds integer :optional "For how many seconds each such error is held.")
      (off boolean :optional "True to stop recording."))
@@ -82,8 +82,8 @@ others.")
 (define-shape watched-data ()
   "The errors that were recorded when they were signalled."
   (watching string :optional
-   "Which errors are recorded now: all, or those of the threads or the package with this name.
-   Absent when none are recorded.")
+   "Which errors are recorded now: `all`, or a part of the name of their thread, or the name of
+   their package. Absent when none are recorded.")
   (seen integer "How many such errors were signalled since the recording began.")
   (now integer) (error watched-error :optional)
   (others (list (object (time integer) (thread string) (type string))) :optional))
@@ -105,9 +105,10 @@ others.")
 
 (defun watch-errors (watch)
   "Make WATCH, a WATCH structure, the watch of this session. From now on the backend records the
-errors that it selects."
+errors that WATCH selects."
   (set-session-watch watch)
-  ;; After the backend has stopped, *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
+  ;; End the watch when the backend stops. Otherwise *BREAK-ON-SIGNALS* would keep its value, and
+  ;; the program would then stop in SBCL's debugger.
   (unless **attached** (pushnew 'watch-no-more **at-stop**))
   (note-signals (watch-type watch)))
 
@@ -226,9 +227,10 @@ SHOWN-FRAMES when CONDITION was signalled."
             (watch-last-error watch) (sb-ext:make-weak-pointer condition)))))
 
 (defun follows-cause-p (condition watch)
-  "Return true if CONDITION is the error of a form that could not be compiled, and its report
-contains the report of the last error that WATCH, a WATCH structure, recorded in this thread. The
-compiler has printed both reports already, so printing them runs no new code of the program."
+  "Return true if CONDITION only reports that a form could not be compiled because of another error,
+and WATCH, a WATCH structure, has just recorded that other error in this thread. This is so if the
+report of CONDITION contains the report of that error. The compiler has printed both reports
+already, so printing them here runs no code of the program that has not run already."
   (let* ((pointer (watch-last-error watch))
          (cause (and pointer
                      (eq (watch-last-thread watch) sb-thread:*current-thread*)
@@ -255,8 +257,8 @@ structure. Do nothing in a call of another session."
          (hold-condition condition (watch-hold watch) *job* :signalled t))))
 
 ;;; SBCL enters the debugger for a condition of the type in *BREAK-ON-SIGNALS*, before it looks for
-;;; handlers. While a watch is in effect, this variable has the type of the watch: as global value,
-;;; for threads of the program, and in the session.
+;;; handlers. While a watch is in effect, this variable contains the type of the watched conditions.
+;;; Threads of the program see its global value. Calls of the session see the session's own value.
 
 (defun break-at (type)
   "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in later
@@ -294,19 +296,19 @@ program that caused it. Otherwise return NIL."
 (defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
 
 (defun error-noted (function &rest arguments)
-  "Hook: FUNCTION is the original ERROR. Make the condition that ARGUMENTS designate, record it if a
-watch selects it, and call FUNCTION with it."
+  "Hook: FUNCTION is the original ERROR. Make the condition that ARGUMENTS designate. Record it if a
+watch selects it. Then call FUNCTION with this condition."
   (call-noted 'simple-error function arguments))
 
 (defun signal-noted (function &rest arguments)
-  "Hook: FUNCTION is the original SIGNAL. Make the condition that ARGUMENTS designate, record it if
-a watch selects it, and call FUNCTION with it."
+  "Hook: FUNCTION is the original SIGNAL. Make the condition that ARGUMENTS designate. Record it if
+a watch selects it. Then call FUNCTION with this condition."
   (call-noted 'simple-condition function arguments))
 
 (defun warn-noted (function &rest arguments)
-  "Hook: FUNCTION is the original WARN. Make the condition that ARGUMENTS designate, record it if a
-watch selects it, and call FUNCTION with it. If ARGUMENTS designate none, call FUNCTION with
-ARGUMENTS."
+  "Hook: FUNCTION is the original WARN. Make the condition that ARGUMENTS designate. Record it if a
+watch selects it. Then call FUNCTION with this condition. If ARGUMENTS designate none, call FUNCTION
+with ARGUMENTS."
   (call-noted 'simple-warning function arguments))
 
 (defun cerror-noted (function &rest arguments)
@@ -320,9 +322,9 @@ condition, and the other arguments, which the report of the restart needs."
               (rest arguments)))
 
 (defun call-noted (simple function arguments)
-  "Make the condition that ARGUMENTS, a condition designator, designate, record it, and call
-FUNCTION, which signals it, with it. SIMPLE is the condition type for a format control. If ARGUMENTS
-designate none, call FUNCTION with ARGUMENTS."
+  "ARGUMENTS designate a condition; SIMPLE is its type if the first of ARGUMENTS is a format
+control. Make this condition, record it for the watches that select it, and call FUNCTION with it.
+FUNCTION signals the condition. If ARGUMENTS designate none, call FUNCTION with ARGUMENTS."
   (let ((condition (and arguments
                         (with-isolation
                           (nil-if-program-fails

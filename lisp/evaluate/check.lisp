@@ -28,8 +28,8 @@
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-begin (text start end)
-  "Return the index in TEXT at which the form begins that ends at END. Between START and the form
-are only white space and comments."
+  "Return the index in TEXT at which a form begins. The form ends at END, and only white space and
+comments are between START and the form."
   (let ((*read-suppress* t)) (form-start text start end)))
 
 (defun package-there (packages place)
@@ -86,10 +86,10 @@ symbol, because another form can define that."
                    "name" (typep condition 'package-error))))))))
 
 (defun problems (text ends starts packages)
-  "Return two values: a list of JSON objects for the forms of TEXT at STARTS, a list of indexes,
-that cannot be read, and a list of the names of missing packages. Forms in such packages are not
-read. ENDS lists the ends of all forms. PACKAGES is a list of (PLACE NAME) lists in order: forms
-from PLACE on are read in the package NAME."
+  "Read the forms of TEXT that begin at one of STARTS, a list of indexes. ENDS lists the ends of all
+forms. PACKAGES is a list of (PLACE NAME) lists in order: forms from PLACE on are read in the
+package NAME. Leave out forms whose package is missing. Return two values: a list of JSON objects
+for the forms that cannot be read, and a list of the names of missing packages."
   (loop with missing = '()
         with *readtable* = *readtable*
         for start = 0 then end

@@ -24,8 +24,8 @@ current again."
     readtable))
 
 (defun compile-one-form (form file)
-  "Compile FORM by compiling FILE, a file from MAKE-FORM-FILE. Return a list of the values that
-*COMPILER-VARIABLES* have at the end."
+  "Compile FORM by compiling FILE, which contains only the character ! (see the top of this file).
+Return a list of the values that *COMPILER-VARIABLES* have at the end."
   (let* ((after (compiler-values))
          (note `(eval-when (:compile-toplevel)
                   (funcall ,(lambda () (setf after (compiler-values))))))
@@ -36,8 +36,8 @@ current again."
 
 (defun compile-text (text file)
   "Read the forms of TEXT one by one with a copy of the user's readtable, and compile each by
-COMPILE-ONE-FORM with FILE, a file from MAKE-FORM-FILE. Return a plist of answer members: the number
-of the forms, or the reason why a form cannot be read."
+COMPILE-ONE-FORM with FILE, a file that contains only the character !. Return a plist of answer
+members: the number of the forms, or the reason why a form cannot be read."
   (let* ((stream (make-string-input-stream text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
@@ -56,8 +56,8 @@ of the forms, or the reason why a form cannot be read."
       (setf *form-number* nil))))
 
 (defun make-form-file (file)
-  "Write a FILE that contains the single character !, and return its truename. A readtable from
-READTABLE-FOR-FORM reads this character as a form."
+  "Write the file FILE, which contains only the character !, and return its truename. Each form is
+compiled with this file as source: READTABLE-FOR-FORM makes the reader return the form for the !."
   (with-open-file (out file :direction :output :if-exists :supersede)
     (write-char #\! out))
   (truename file))

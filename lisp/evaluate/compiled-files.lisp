@@ -1,8 +1,9 @@
 ;;;; Compiles a file of the user, and loads its fasl.
 ;;;;
-;;;; FILE is always the user's file, which definitions get as their source. SOURCE is the file that
-;;;; the compiler reads: FILE, or COPY, a file in a temporary folder with the text to load. The
-;;;; image needs a copy if it cannot read FILE, or if only some of its forms are loaded.
+;;;; These names mean the same everywhere here. FILE is the user's file, which SBCL records as the
+;;;; source of the definitions. SOURCE is the file that the compiler reads: FILE or COPY. COPY is a
+;;;; file in a temporary folder with the text to load. A copy is needed if the image cannot read
+;;;; FILE, or if only some forms of FILE are loaded.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -49,10 +50,11 @@ that of the source."
        (sb-ext:native-namestring copy) (sb-alien:addr times)))))
 
 (defun call-compiling-as (file copy function)
-  "Call FUNCTION, which compiles COPY, and return its values. Code that is compiled, or that is
-compiled while COPY is loaded, gets FILE as its source file. SBCL also records a date of this source
-file, which differs from the dates of all loaded versions of FILE with another text. If FILE does
-not exist, this date is later than that of the version loaded before."
+  "Call FUNCTION, which compiles COPY, and return its values. SBCL then records FILE as
+the source file of the compiled code, also of code that is compiled while COPY is loaded. SBCL
+records a date with FILE. This is the write date of FILE, or a later one if a loaded version with
+another text has that date. If FILE does not exist, the date is later than that of the version that
+was loaded before."
   (let* ((written (date-of (pathname file)))
          (date (if written
                    (version-date (true-name file) written (or *whole-text* (read-text file)))

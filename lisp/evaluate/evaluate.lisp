@@ -4,8 +4,9 @@
 
 (defparameter *value-limit* 10000 "The largest number of characters of one printed value.")
 (defparameter *values-limit* 39000
-  "The largest number of characters of all printed values of one call. A tool returns a list of at
-most 38000 characters, which must be shown whole. The server cuts answers of more than 40000.")
+  "The largest number of characters of all printed values of one call. The server cuts answers of
+more than 40000 characters. But the code of a call can return the text of another tool, which may be
+a list of up to 38000 characters and must be shown whole.")
 
 ;;; Reading
 
@@ -382,15 +383,16 @@ warnings, so that later answers do not repeat them."
     (setf *remarks* (make-remarks))))
 
 (defun call-as-job-part (package function &key together)
-  "Call FUNCTION, which returns a plist of answer members, in the session, with PACKAGE as *PACKAGE*
-or, if PACKAGE is NIL, with the session's package. Return this plist, or members about an early end,
-with members about warnings, restarts and settings added. If TOGETHER is true, compile everything in
-one compilation unit."
+  "Call FUNCTION, which returns a plist of answer members, in the session. *PACKAGE* is PACKAGE or,
+if PACKAGE is NIL, the session's package. If TOGETHER is true, compile everything in one compilation
+unit. Return the plist from FUNCTION or, if FUNCTION does not return, members about this end. Add
+members about warnings, restarts and settings."
   (let ((*remarks* (make-remarks)) (members '()) (ended nil)
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*loads-in-spite* together)
         (*progress-functions* (cons #'remarks-so-far *progress-functions*))
-        (*restarts-taken* (make-hash-table :test 'equal)) (*went-on-by* '()))
+        (*restarts-taken* (make-hash-table :test 'equal)) (*restarts-needing-values* '())
+        (*went-on-by* '()))
     (call-in-session
      package
      (lambda ()

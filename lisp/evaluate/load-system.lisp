@@ -28,8 +28,9 @@ for which NEEDED-SYSTEM returns a list, end FUNCTION and return only that list."
 
 (defun call-looking-again (function)
   "Call FUNCTION, which finds or loads a system. Return two values: NIL, and the value of FUNCTION.
-If a system is not found, let ASDF scan its directories and call FUNCTION again, then load the
-library manager and call it again. If that fails too, return only the list from NEEDED-SYSTEM."
+If ASDF does not find a system, let it scan its directories, and call FUNCTION again. If that does
+not help and the library manager is not loaded yet, load it, and call FUNCTION again. If a system
+that another one needs is still missing, return only the list (MISSING BY) from NEEDED-SYSTEM."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
@@ -79,9 +80,9 @@ SYSTEM, a name. BY is the name of the system or file that needs it, or NIL."
           "initFile" **init-file**))
 
 (defun found-system (name)
-  "Return two values: the ASDF system that NAME means, or NIL if ASDF finds none, and NIL. If the
-.asd file of the system needs a missing system, the second value is the list from NEEDED-SYSTEM
-about it."
+  "Return two values. The first is the ASDF system that NAME means, or NIL if ASDF finds none. The
+second is NIL or, if the .asd file of the system needs a missing system, the list from NEEDED-SYSTEM
+about that system."
   (multiple-value-bind (needed system)
       (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
@@ -118,8 +119,8 @@ whose current text differs from its loaded text."
 
 (defun load-until-fitting (name force)
   "Load the system NAME, which ASDF has found. Load it again until the code in the image fits the
-files. If FORCE is true, load it even if it is loaded. Return NIL, or the list from NEEDED-SYSTEM
-about a missing system."
+files. If FORCE is true, load it at least once even if it is loaded already. Return NIL, or the list
+from NEEDED-SYSTEM about a missing system."
   (let* ((system (find-system name))
          ;; Search only once: ASDF can read a .asd file again, and forget that its systems are
          ;; loaded.
@@ -140,8 +141,8 @@ about a missing system."
                 (and (not force) (stale-systems systems))))))))
 
 (defun loaded-data (name force)
-  "Load the system NAME, which ASDF has found, even if it is loaded when FORCE is true. Return a
-JSON object about the outcome."
+  "Load the system NAME, which ASDF has found. If FORCE is true, load it again even if it is loaded
+already. Return a JSON object about the outcome."
   (let* ((before (loaded-systems)) (*loaded* (make-noted))
          (needed (load-until-fitting name force)))
     (if needed
@@ -156,7 +157,8 @@ JSON object about the outcome."
                   "agreement" (make-json-object (agreement)))))))
 
 (defun system-members (name force)
-  "Load the system NAME, even if it is loaded when FORCE is true. Return a plist of answer members."
+  "Load the system NAME. If FORCE is true, load it again even if it is loaded already. Return a
+plist of answer members."
   (scan-systems)
   (multiple-value-bind (system needed) (found-system name)
     (let ((plain (string-downcase (string-left-trim "#:" name))))

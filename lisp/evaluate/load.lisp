@@ -14,10 +14,11 @@ without compiler notes. FUNCTION returns a plist of answer members."
 
 (defun call-until-fitting (load &optional (misfit (constantly nil)))
   "Call LOAD, a function of one argument that compiles and loads code, with NIL. Call it again, at
-most twice, in two cases: with T if a restart has changed the slots of a structure meanwhile,
-because other loaded code contains the old slots, and with the value of the function MISFIT if this
-value is true. Return the last value of LOAD."
-  ;; Only a restart can change the slots of a structure whose old slots other code contains.
+most twice, in two cases. If a restart has changed the slots of a structure meanwhile, call it with
+T, because other loaded code still accesses the old slots. If the function MISFIT returns a true
+value, call LOAD with this value. Return the last value of LOAD."
+  ;; If loaded code may contain the old slots of a structure, SBCL changes the slots only after a
+  ;; restart. So compare the slots only if the operation can invoke restarts.
   (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
     (let* ((before (slots)) (value (funcall load nil)))
       (loop repeat 2
@@ -49,8 +50,8 @@ FORGET afterwards. Return a JSON object with the differences between the image a
     ;; CALL-DISPLACING-METHODS is around CALL-NOTING, because CALL-DISPLACING-METHODS ends with a
     ;; report of the missing methods, for which the load must have been recorded.
     (call-displacing-methods (lambda () (call-noting load :path path)))
-    ;; FORGET-OLD comes after CALL-NOTING, because it removes the definitions that the load just
-    ;; recorded did not make.
+    ;; FORGET-OLD comes after CALL-NOTING, which records what the load has defined. FORGET-OLD
+    ;; removes the other definitions of the file.
     (multiple-value-bind (members tried) (and forget (forget-old path forget))
       (make-json-object (append members (agreement :forgetting (and forget path)
                                                   :tried tried))))))
@@ -150,8 +151,9 @@ the first file that is not loaded completely."
                       (lambda ()
                         (call-in-folder-of
                          (fasl 1)
-                         ;; Call CALL-DISPLACING-METHODS around the loads of all files: a later file
-                         ;; can define a method again that the load of an earlier file has removed.
+                         ;; Call CALL-DISPLACING-METHODS once for all files. If the load of one file
+                         ;; removes a method, a later file can define this method again. The answer
+                         ;; then does not list it as removed.
                          (lambda () (call-displacing-methods #'load-all)))))))
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 

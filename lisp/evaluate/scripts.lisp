@@ -114,8 +114,9 @@ read too."
   (and (typep stream 'file-stream) (equal (true-file stream) (truename file))))
 
 (defun prepare-file (file)
-  "Load the libraries that are needed to read FILE, a pathname. Return the readtable for FILE. It
-reads the forms that LOAD-LIBRARIES-OF has evaluated as NIL."
+  "Load the libraries that are needed to read FILE, a pathname. Return the readtable with which to
+read FILE. With this readtable, READ returns NIL in place of each form that LOAD-LIBRARIES-OF has
+already evaluated."
   (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run

@@ -17,8 +17,9 @@ RUNS: true if loading the forms of the section that were read so far runs code."
 top-level form.")
 
 (defun runs-code-p (form)
-  "Return true if loading FORM calls a function. Definitions and macro forms of the user do not
-count: a package that they define exists as soon as they are compiled."
+  "Return true if loading FORM may call a function that creates a package or a symbol. Return NIL
+for definitions and for calls of the user's macros: a package that they define exists as soon as
+they are compiled."
   (let ((operator (and (consp form) (first form))))
     (and operator
          (symbolp operator)
@@ -28,9 +29,9 @@ count: a package that they define exists as soon as they are compiled."
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 
 (defun stop-section (section)
-  "Throw :STOPPED to the CATCH in COMPILE-SECTION if the missing name may exist once the forms of
-SECTION, a SECTION structure, before its PLACE are loaded: if these forms run code, or if an earlier
-section was loaded."
+  "A name is missing at the PLACE of SECTION, a SECTION structure. Throw :STOPPED to the CATCH in
+COMPILE-SECTION if the forms of SECTION before this place may create the name when they are loaded.
+They may if some of them run code, or if SECTION is not the first section of its file."
   (when (and (section-place section)
              (> (section-place section) (section-begin section))
              (or (section-runs section) (plusp (section-begin section))))
@@ -67,7 +68,7 @@ an IN-PACKAGE or DECLAIM form. After the end of SECTION, skip the rest of STREAM
 
 (defun reader-in-section (section function)
   "Return a reader macro function that calls FUNCTION, another reader macro function. For a
-top-level form of the file of SECTION, a SECTION structure, it calls FUNCTION by READ-IN-SECTION."
+top-level form of the file of SECTION, a SECTION structure, it has READ-IN-SECTION call FUNCTION."
   (lambda (stream &rest arguments)
     (flet ((read-it ()
              (let ((*within-form* t)) (apply function stream arguments))))
@@ -89,9 +90,9 @@ basic plane.")
   (dotimes (code *macro-character-limit*) (funcall visit (code-char code))))
 
 (defun readtable-for-section (section readtable)
-  "Return a copy of READTABLE that reads each top-level form that begins with a macro character by
-READ-IN-SECTION for SECTION, a SECTION structure. Other top-level forms are symbols and numbers,
-which have no effect."
+  "Return a copy of READTABLE whose macro characters call READ-IN-SECTION at top level, so that only
+the forms in SECTION, a SECTION structure, have an effect. Top-level forms that begin with no macro
+character are symbols and numbers, which have no effect anyway."
   (let ((copy (copy-readtable readtable)))
     (flet ((dispatching-p (char)
              (nil-if-program-fails (get-dispatch-macro-character char #\a readtable) t))
@@ -114,9 +115,9 @@ which have no effect."
     copy))
 
 (defun compile-section (section fasl readtable)
-  "Compile SECTION, a SECTION structure, into FASL, and return the values of COMPILE-FILE. Return
-:STOPPED if a MISSING-NAME error stops the compilation and the forms before the PLACE of SECTION
-must be loaded first. READTABLE is a result of PREPARE-FILE."
+  "Compile SECTION, a SECTION structure, into FASL, and return the values of COMPILE-FILE. Stop and
+return :STOPPED at a MISSING-NAME error if the forms before the current one may create the missing
+name when they are loaded. READTABLE, from PREPARE-FILE, is the readtable for the file."
   (catch section
     (stopping-at-names (section)
       (compile-source (section-file section) fasl (readtable-for-section section readtable)))))

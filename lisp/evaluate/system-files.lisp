@@ -48,8 +48,8 @@ systems in NAMES, a list of names, that ASDF has registered."
         0 5000))
 
 (define-operation ("system-files" :gives (list string)) ((names (list string) "Names of systems."))
-  "Return the source files and the .asd files of those of the systems NAMES that ASDF has
-registered, at most 5000."
+  "Return the source files and the .asd files of the systems NAMES, at most 5000 files. Leave out
+systems that ASDF has not registered."
   (system-paths names))
 
 (defun direct-needs (system)
@@ -115,9 +115,9 @@ OTHERS is true, include those of the systems that it needs."
                                   :others others))))
 
 (defun loaded-roots (names)
-  "Return a list of those names in NAMES, names of loaded systems, on which no other system in NAMES
-depends directly. Leave out a system if no load of its files or of those that it needs was
-recorded."
+  "NAMES lists the names of loaded systems. Return a list of those on which no other system in NAMES
+depends directly. Leave out a system if no load was recorded, neither of its own files nor of files
+of the systems that it needs."
   (let ((needed (loop for name in names
                       append (direct-needs (asdf-call "REGISTERED-SYSTEM" name)))))
     (loop for name in names
@@ -128,9 +128,9 @@ recorded."
 (define-operation ("loads-again" :gives (list load-step))
     ((systems (list string) "The systems that the server was asked to load, in order.")
      (files (list string) "The files that it was asked to load, native truenames, in order."))
-  "Return the loads that give another image the systems and files of this image: first the systems
-that code has loaded and the server was not asked to load, then SYSTEMS, then those of FILES that
-belong to no loaded system."
+  "Return what another image must load, in this order, to get the systems and files of this image.
+First come the systems that the program loaded by itself, without a request to the server. Then come
+SYSTEMS, and then those of FILES that belong to no loaded system."
   (let* ((names (loaded-systems)) (own (mapcan #'true-files (copy-list names))))
     (append (loop for name in (append (set-difference (loaded-roots names) systems :test #'string=)
                                       systems)

@@ -106,8 +106,9 @@ OTHERS is true, include the files of the systems that SYSTEM needs."
         when path collect (cons component path)))
 
 (defun doubtful-system-p (system)
-  "Return true if ASDF may load SYSTEM from a fasl of an older text: a file of SYSTEM has the same
-date as its fasl, and the backend does not know its loaded text."
+  "Return true if ASDF may load SYSTEM from a fasl that is older than the source: a source file of
+SYSTEM has the same date as its fasl, and the backend does not know which text of this file is
+loaded."
   (loop for (component . path) in (source-components system)
           thereis (and (null (known-text path)) (nth-value 1 (seems-unchanged-p component)))))
 
@@ -200,8 +201,8 @@ functions that FUNCTION adds to ASDF."
 
 (defun call-finding-all (function)
   "Call FUNCTION, and return its values. Meanwhile ASDF also finds the systems of the workspace, and
-systems in .asd files whose names are not the names of these systems. This also holds if the running
-request has loaded ASDF."
+systems whose .asd files have other names. This works even if ASDF was not loaded before the running
+request."
   (call-finding-trees (lambda () (call-finding-named function))))
 
 (sb-ext:defglobal **asd-files** nil

@@ -10,8 +10,8 @@
 (defvar *remembered* nil
   "A hash table with the earlier definitions of symbols that the compiled forms can define. The keys
 are the symbols. A value is a list with a cons for each element of *ASPECTS*: its car is a list of
-functions and source locations, and its cdr is a function that restores the definition. An
-uninterned symbol as a key stands for a package with its name that did not exist.")
+functions and source locations, and its cdr is a function that restores the definition. If a key is
+an uninterned symbol, its name is the name of a package that did not exist before the compilation.")
 
 ;;; The file of a definition
 
@@ -69,15 +69,15 @@ it."
           collect (kind-number kind)))
 
 (defun known-info (name categories)
-  "Return an alist from numbers of kinds of information to values. It contains SBCL's information
-about NAME, a symbol or (SETF symbol), in CATEGORIES, a list of keywords."
+  "Return what SBCL's globaldb knows about NAME, a symbol or (SETF symbol), in CATEGORIES, a list of
+keywords. The result is an alist whose keys are SBCL's numbers of the kinds of information."
   (loop for number in (info-numbers categories)
         for (value known) = (multiple-value-list (known-value name number))
         when known collect (cons number value)))
 
 (defun restore-info (name categories before)
-  "Set SBCL's information about NAME, a symbol or (SETF symbol), in CATEGORIES, a list of keywords,
-back to BEFORE, an alist from KNOWN-INFO."
+  "Restore what SBCL's globaldb knows about NAME, a symbol or (SETF symbol), in CATEGORIES, a list
+of keywords. BEFORE is the earlier result of KNOWN-INFO for them."
   (loop for (number . value) in (known-info name categories)
         for old = (assoc number before)
         do (cond ((null old) (forget-values name (list number)))
@@ -188,7 +188,8 @@ definition, and a function without parameters that restores this definition."
           (layout (and old (classoid-layout old)))
           (state (and old (classoid-state old)))
           (supers (superclassoids symbol)))
-      ;; Compiling a definition does not record its location.
+      ;; Only a load changes the locations of the classoid and the class. Compiling a DEFCLASS or a
+      ;; DEFSTRUCT does not.
       (values (list* (and old (classoid-location old))
                      (and class (nil-if-unknown (class-location class)))
                      (mapcar #'cdr info))
@@ -207,9 +208,9 @@ function without parameters that restores this definition.")
 ;;; Saving the state before the compilation
 
 (defun remember-symbol (symbol)
-  "Save the definitions of SYMBOL, for each of *ASPECTS*, in *REMEMBERED*. Skip a keyword, an
-uninterned symbol, and a symbol of a locked package. If definitions of SYMBOL were saved before,
-save again only those that something other than *FORM-FILE* has changed since."
+  "Save all definitions of SYMBOL (see *ASPECTS*) in *REMEMBERED*. Skip a keyword, an uninterned
+symbol, and a symbol of a locked package. A definition that was saved before is saved again only if
+code from elsewhere than *FORM-FILE* has changed it since."
   (unless (or (null (symbol-package symbol)) (keywordp symbol) (locked-symbol-p symbol))
     (setf (gethash symbol *remembered*)
           (loop with kept = (gethash symbol *remembered*)
@@ -297,8 +298,8 @@ uses it, if it does not come from *FORM-FILE*, or if one of its symbols has a de
 
 (defun call-undoing-definitions (function)
   "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING as *MACROEXPAND-HOOK*. Then
-undo its definitions. Only one compilation may run at a time: a second one would take definitions of
-the first for definitions to keep."
+undo its definitions. Only one compilation may run at a time. A second one would keep definitions of
+the first, because they exist when it begins."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))

@@ -70,9 +70,10 @@ MEGABYTES is NIL, or on systems other than Linux, which do not enforce the limit
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Update the soft limit in the slot NOW of LIMITS, a LIMITS structure. Raise it if it is nearly
-reached, because a collection without room would end the image. Raise it at most +RESERVES+ times.
-Set it back to FIRST once the process has freed memory."
+  "Update the soft limit in the slot NOW of LIMITS, a LIMITS structure. If the process has nearly
+reached the limit, raise it, because a garbage collection that cannot get memory would end the
+image. Raise it at most +RESERVES+ times. Once the process has freed memory, set the limit back to
+the value in the slot FIRST, so that it can be raised +RESERVES+ times again."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -109,8 +110,8 @@ megabytes."
   (limit-address-space (number-in (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") ""))))
 
 (defun lift-limits ()
-  "Restore the limit that this process had before LIMIT-ADDRESS-SPACE. Running calls of
-CALL-UNLIMITED then leave the limit as it is."
+  "Restore the limit that this process had before LIMIT-ADDRESS-SPACE. A call of CALL-UNLIMITED that
+is in progress then leaves the limit as it is."
   (sb-thread:with-mutex (**limits-lock**)
     (let ((limits (shiftf **limits** nil)))
       (when limits (set-limits (limits-before limits))))))

@@ -42,9 +42,9 @@ objects on the heap page with number PAGE."
        (not (large-page-p page))))
 
 (defun heap-use (&optional (oldest (1- +generations+)))
-  "Return two numbers of octets: the size of all heap pages in use, and the size of the heap pages
-that a collection of the generations up to OLDEST, a number, might copy. Count whole pages, because
-a copy can also leave the rest of its page unused."
+  "Return two numbers of octets: the size of all heap pages in use, and the size of those whose
+objects a collection of the generations up to OLDEST, a number, might copy. Count whole pages, even
+if they are only partly used, because a page that gets the copies may be only partly used too."
   (let ((used 0) (copied 0))
     (declare (type (unsigned-byte 62) used copied))
     (if **large-pages-known**
@@ -61,9 +61,9 @@ a copy can also leave the rest of its page unused."
   (floor **heap-size** 32))
 
 (defun oldest-with-much ()
-  "Return the number of the oldest generation with more octets than (LITTLE), or 0 if there is none.
-A collection of older generations could take several times as long, because it copies an object once
-for each generation."
+  "Return the number of the oldest generation that has more octets than the result of LITTLE. Return
+0 if there is none. To collect older generations too would free little, and could take several times
+as long, because SBCL then copies an object once for each generation."
   (or (position (little) (loop for generation below +generations+
                                collect (sb-ext:generation-bytes-allocated generation))
                 :test #'< :from-end t)
@@ -111,7 +111,7 @@ other half. USAGE is the number of octets in use."
 
 (defun set-nursery ()
   "Make a collection begin after each allocation of a twentieth of **HEAP-SIZE**. By default SBCL
-waits for a twentieth of its whole heap, which is three times as large."
+waits for a twentieth of its whole heap, which is three times as large as **HEAP-SIZE**."
   (setf (sb-ext:bytes-consed-between-gcs) (floor **heap-size** 20)
         ;; Set the trigger too. SBCL uses the new size only after the next collection.
         collection-trigger (+ (heap-usage) (floor **heap-size** 20))))

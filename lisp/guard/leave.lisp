@@ -18,11 +18,13 @@ with OPTIONS."
 
 (define-hook sb-ext:exit output-sent-before-exit)
 
-;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
-;;; reaches just after it has begun runs no exit hooks.
+;;; SBCL's exit hooks do not notice every exit, so the functions that exit are hooked here. User
+;;; code can remove exit hooks, and a thread does not run them if a signal reaches it just after its
+;;; start.
 (defun exit-noted (function &rest arguments)
-  "Hook: an exit calls FUNCTION to end the other threads. Set **EXITING**, and wait if another
-thread is making a spare thread. Then call FUNCTION with ARGUMENTS."
+  "Hook: an exit calls FUNCTION to end the other threads. Set **EXITING**. If another thread is
+making the spare thread, in which the next job will run, wait until it is made, because a thread
+cannot be ended meanwhile. Then call FUNCTION with ARGUMENTS."
   (setf **exiting** t)
   (sb-thread:with-recursive-lock (**making-spare**))
   (apply function arguments))
@@ -30,7 +32,7 @@ thread is making a spare thread. Then call FUNCTION with ARGUMENTS."
 (define-hook +end-other-threads+ exit-noted)
 
 (defun note-exits ()
-  "Install the hooks by which the backend notices each exit and sends the output of the jobs first."
+  "Install the hooks that notice each exit, and send the output of the jobs before SBCL exits."
   (install-hooks 'output-sent-before-exit 'exit-noted))
 
 (defun environment-of (process)

@@ -2,10 +2,11 @@
 ;;;; How much room a collection needs, and how often SBCL collects, is decided in collection.lisp.
 ;;;;
 ;;;; GUARD-HEAP runs after each garbage collection, in the thread that collected because it found no
-;;;; more room. JUDGE-GROWERS charges the octets that survived to the job of that thread, as a
-;;;; GROWER. When the heap is nearly full, JUDGE-FAIRLY collects as much as there is room for, and
-;;;; judges again, so that garbage counts against nobody. END-GROWERS ends the jobs and threads that
-;;;; grew most. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
+;;;; more room. JUDGE-GROWERS assumes that the octets by which the heap has grown belong to the job
+;;;; of that thread, and counts them in a GROWER structure. When the heap is nearly full,
+;;;; JUDGE-FAIRLY collects all garbage, or as much as there is room for, and counts again, so that
+;;;; nobody is ended because of garbage. END-GROWERS ends the jobs and threads that have filled most
+;;;; of the heap. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -13,8 +14,9 @@
 
 (defstruct (grower (:constructor make-grower (key least)))
   "A job, or a thread without a job, that has allocated octets. KEY is the job or thread. GROWTH is
-the number of octets charged to KEY that are still in use. LEAST is the smallest number of octets in
-use in the whole heap since the first charge: at most the octets above it can belong to KEY."
+the number of octets charged to KEY that are still in use. LEAST is the smallest number of octets
+that were in use in the whole heap since the first charge. KEY cannot have more octets than the heap
+has now above LEAST."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)
@@ -105,8 +107,8 @@ user code, and the keys of **GROWERS**."
          (loop for key being the hash-keys of **growers** collect key)))
 
 (defun jobs-now ()
-  "Return a list of the running jobs. Read the table **JOBS** without its lock: a thread that holds
-the lock can be waiting for the end of this collection."
+  "Return a list of the running jobs. This can run during a garbage collection. So read the table
+**JOBS** without its lock: the thread that holds the lock may wait for the end of the collection."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
@@ -120,10 +122,10 @@ the lock can be waiting for the end of this collection."
 ;;; Choosing and ending the jobs and threads that grow too much
 
 (defun growers-to-end (usage)
-  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If a job
-has filled most of the heap, the list has jobs, those with the most octets first, until without
-their octets the heap would not be FULL-P. If a thread without a job has filled most, the list has
-all threads without a job that have filled much, because no answer waits for them."
+  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If the one
+that has filled most of the heap is a job, return the jobs that have filled most, as many as must
+end so that the heap is not FULL-P any more. If it is a thread without a job, return all threads
+without a job that have filled much: no answer depends on them."
   (let* ((growers (sort (loop for grower being the hash-values of **growers**
                               when (too-large-p (grower-growth grower) usage) collect grower)
                         #'> :key #'grower-growth))
@@ -179,8 +181,8 @@ answer can contain it."
 
 (defun collect-after-growers ()
   "Wait until the jobs and threads that END-GROWERS has ended are gone, for at most a second each.
-Then collect their garbage. A collection before their end would move it to an older generation,
-which is seldom collected."
+Then collect their garbage. If it were collected before their end, SBCL would move their objects to
+an older generation, which is seldom collected."
   (when **heap-exhausting-threads**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **heap-exhausting-threads** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))

@@ -21,8 +21,9 @@ variable instead, if it has one. If this function returns, SBCL enters its debug
 thread started to run jobs is :BACKEND.")
 
 (defun starter-noted (function &rest arguments)
-  "Hook: FUNCTION makes a thread. Call it with ARGUMENTS, record the job that starts the thread, and
-return the thread. In a thread that a job started, record that job."
+  "Hook: FUNCTION makes a thread. Call it with ARGUMENTS, and return the thread. Record in
+**STARTERS** the job that starts the thread: the job of this thread, or else the value for this
+thread in **STARTERS**. If this is the reader thread, record :BACKEND."
   (let ((starter (or *job*
                      (gethash sb-thread:*current-thread* **starters**)
                      (and *reading* :backend)))
@@ -49,7 +50,7 @@ program no longer uses."
       (funcall (the function (shiftf (car call) nil)))))
 
 (defun call-apart (call)
-  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), with its arguments. Its standard
+  "CALL is a cons (FUNCTION . ARGUMENTS). Call FUNCTION with ARGUMENTS. Meanwhile the standard
 streams are those of the session, not the terminal of the person who runs this image."
   (with-job-streams ((session-background *session*)) (call-taken call)))
 
@@ -103,8 +104,8 @@ threads of jobs."
 ;;; of that person. So the functions of a job's timers and interrupts get their own error handling.
 
 (defun call-in-their-thread (call channel session)
-  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), by CALL-APART, with *CHANNEL* and
-*SESSION* bound to the other arguments. An unhandled condition ends only this call, because the
+  "Call CALL-APART with CALL, a cons (FUNCTION . ARGUMENTS), with *CHANNEL* bound to CHANNEL and
+*SESSION* to SESSION. An unhandled condition ends only this call and not the thread, because the
 thread can belong to the person who runs the image."
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook) (*debugger-hook* nil)
          (*of-job* t) (*channel* channel) (*session* session)
@@ -112,9 +113,9 @@ thread can belong to the person who runs the image."
     (catch *thread-end* (call-apart call))))
 
 (defun apart-from-theirs (function)
-  "Return a function without parameters that calls FUNCTION, a function designator. In a thread that
-belongs to no job, the result calls FUNCTION by CALL-IN-THEIR-THREAD, with the channel and session
-of the present call of APART-FROM-THEIRS."
+  "Return a function without parameters that calls FUNCTION, a function designator. If it is called
+in a thread that belongs to no job, it calls FUNCTION by CALL-IN-THEIR-THREAD, with the values that
+*CHANNEL* and *SESSION* have now."
   (let ((function (coerce function 'function)) (channel *channel*) (session *session*))
     (lambda ()
       (if (of-job-p)
@@ -156,9 +157,10 @@ somebody else runs, install the hooks for timers and interrupts of jobs too."
   "A list of the threads that the backend needs. User code cannot end them.")
 
 (defun refusing-for-backend (function &rest arguments)
-  "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS. The first argument is the
-thread. Do not call it for a thread of the backend, unless the process exits: programs often end all
-threads. Warn instead if a job makes the call."
+  "FUNCTION ends or interrupts a thread, the first of ARGUMENTS. Call FUNCTION with ARGUMENTS,
+unless the thread belongs to the backend, because programs often end all threads. For such a thread
+do nothing, but warn if a job makes the call and the thread answers the server. While the process
+exits, call FUNCTION for every thread."
   (let ((thread (first arguments)))
     (cond ((exiting-p) (apply function arguments))
           ;; The spare thread does nothing yet. Ending it would end a later job, which the program

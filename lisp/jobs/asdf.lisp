@@ -110,8 +110,9 @@ ASDF or of the library manager, load ASDF or the manager, and call FUNCTION agai
   (call-reading function))
 
 (defun unread-cause (condition)
-  "Return the reader error that made LOAD, COMPILE-FILE or ASDF signal CONDITION. If there is none,
-return the error that CONDITION contains if CONDITION is an error of ASDF, else CONDITION."
+  "LOAD, COMPILE-FILE or ASDF has signalled CONDITION. Return the reader error that is its cause, if
+there is one. Otherwise return the error in CONDITION if CONDITION is ASDF's error about an .asd
+file, else CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (part-of-condition (contrib-symbol "ASDF" "ERROR-CONDITION") condition)
@@ -120,8 +121,8 @@ return the error that CONDITION contains if CONDITION is an error of ASDF, else 
     (if (typep cause 'condition) cause wrapper)))
 
 (defun names-manager-p (condition)
-  "Return true if CONDITION is an error that a file cannot be read or loaded because it names a
-package of the library manager, which is not loaded yet."
+  "Return true if CONDITION is an error of LOAD, COMPILE-FILE or ASDF about a file that names a
+package of the library manager, and the library manager is not loaded yet."
   (let ((cause (unread-cause condition)))
     (or (eq (package-loader cause) #'load-library-manager)
         ;; For a symbol in a fasl, SBCL names the package only in the format arguments.
@@ -131,9 +132,9 @@ package of the library manager, which is not loaded yet."
                      thereis (member argument *manager-packages* :test #'equal))))))
 
 (defun retry-with-libraries (condition)
-  "Load the library manager and let ASDF try again, if CONDITION is an error that ASDF does not find
-a system, or that a file of a system names a package of the library manager. Do nothing if loading
-the manager was tried before."
+  "Load the library manager and let ASDF try again, if CONDITION says that ASDF does not find a
+system, or that a file of a system names a package of the library manager. Do nothing if loading the
+manager was tried before."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (when (and **library-manager-due**
                missing
@@ -142,7 +143,7 @@ the manager was tried before."
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
-  "If CONDITION is an error that LOAD or COMPILE-FILE could not read a file because it names a
+  "CONDITION is an error of LOAD or COMPILE-FILE. If the file could not be read because it names a
 package of the library manager, load the manager. Then print that the user must load the file again.
 The backend does not load it again, because some of its forms have run already."
   (when (and (names-manager-p condition) (load-library-manager))
@@ -245,8 +246,9 @@ a query for it."
                thereis (looks-at-file-p (frame-function frame)))))
 
 (defun retry-replaced (condition)
-  "Let ASDF try again, but at most three times for each fasl, if CONDITION is an error that ASDF did
-not find a fasl that another image was replacing."
+  "Invoke ASDF's restart RETRY if CONDITION is an error about a fasl that ASDF did not find because
+another image was just replacing it. Do this at most three times for each fasl. Otherwise return
+NIL."
   (let* ((name (and (typep condition '(or file-error type-error)) (contrib-symbol "ASDF" "RETRY")))
          (retry (and name (find-restart name condition)))
          (file (and retry (fasl-not-found condition))))

@@ -1,11 +1,12 @@
-;;;; Records the changes in an image that several servers share, so that the next answer to each
-;;;; server names the changes by other servers and by the person.
+;;;; Records the changes in an image that several servers share. The next answer to a server then
+;;;; names the changes that other servers made, or the person who runs the image.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defstruct (change (:constructor make-change (text session)))
   "A change of the image. TEXT names the definition or file that was changed. SESSION is the session
-of the server for which the thread worked. For a thread of the person, it is the default session."
+of the server for which the thread worked. If the thread worked for no server, it is the default
+session."
   text session)
 
 (defparameter *changes-limit* 100 "The largest number of changes that are kept.")
@@ -58,8 +59,8 @@ load within another load."
                                        (native-name file)))))))))
 
 (defun call-unrecorded (function)
-  "Call FUNCTION, which installs hooks of the backend. Do not record the functions that it sets as
-changes."
+  "Call FUNCTION, which installs hooks of the backend. Record no changes for the functions that it
+replaces."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()

@@ -94,16 +94,16 @@ newest calls, and the number of older ones or NIL."
 
 (defvar *error-keeper* nil
   "NIL, or a function such as KEEP-ERROR that keeps an error of this call. Its arguments are a
-condition, and true if the frames of the condition are still on the stack. It returns a function,
-which the caller calls with the JSON object from CONDITION-DATA.")
+condition, and true if the frames of the condition are still on the stack. It returns a function
+that adds to the kept error its argument, the JSON object from CONDITION-DATA.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
   "A function like *ERROR-KEEPER*, for errors that end threads without a job, or NIL.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return the JSON object from CONDITION-DATA for CONDITION, CALLS and MORE. KEEPER is NIL or a
-function like *ERROR-KEEPER*, which is called with CONDITION and ON-STACK. ON-STACK is true if the
-frames of CONDITION are still on the stack."
+  "Return what CONDITION-DATA returns for CONDITION, CALLS and MORE. If KEEPER, a function like
+*ERROR-KEEPER*, is not NIL, let it keep CONDITION with this data. ON-STACK is true if the frames of
+CONDITION are still on the stack."
   (let* ((keep (and keeper (nil-if-program-fails (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

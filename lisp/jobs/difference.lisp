@@ -58,7 +58,7 @@ too long.")
 
 (defun finite-p (key)
   "Return true if KEY, a key of a hash table, is not circular and has at most *PARTS-OF-KEY* parts.
-Computing the hash of another key could take forever."
+To compute the hash of any other key could take forever."
   (let ((left *parts-of-key*))
     (labels ((look (part)
                (when (minusp (decf left)) (return-from finite-p nil))
@@ -67,8 +67,9 @@ Computing the hash of another key could take forever."
       t)))
 
 (defun call-with-entries (function one other)
-  "Call FUNCTION for each key in the hash tables ONE and OTHER, with the position (:KEY key) and the
-two values. For a table that lacks the key, pass the symbol %NOTHING."
+  "Call FUNCTION for each key in the hash tables ONE and OTHER, with three arguments: the position,
+a cons (:KEY . key), and the values of the key in ONE and in OTHER. The value is the symbol %NOTHING
+if the table lacks the key."
   (loop for key being the hash-keys of one using (hash-value value)
         when (finite-p key)
           do (funcall function (cons :key key) value (gethash key other '%nothing)))
@@ -119,12 +120,13 @@ is false, ignore letter case."
           return index))
 
 (defparameter *others-of-part* 8
-  "The largest number of other objects with which COMPARED-P records comparisons of one object.")
+  "The largest number of comparisons of one object, each with another object, that COMPARED-P
+records.")
 
 (defun compared-p (seen depth one other)
   "Return true if SEEN records a comparison of ONE with OTHER at nesting depth DEPTH or less.
-Otherwise return NIL, and record this comparison, unless SEEN has *OTHERS-OF-PART* comparisons of
-ONE already. SEEN is a hash table from objects to alists from other objects to depths."
+Otherwise return NIL, and record this comparison in SEEN. But record at most *OTHERS-OF-PART*
+comparisons of ONE. SEEN is a hash table from objects to alists from other objects to depths."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
@@ -157,8 +159,8 @@ letter case and the types of numbers."
       nil)))
 
 (defun difference (one other)
-  "Return a list (PATH PART OTHER-PART) from FIRST-DIFFERENCE for the first difference of ONE and
-OTHER, or NIL. Consider letter case and the types of numbers only if there is no other difference,
-because predicates such as EQUALP ignore them."
+  "Return a list (PATH PART OTHER-PART), as FIRST-DIFFERENCE does, for the first difference of ONE
+and OTHER, or NIL. A difference in letter case or in the types of numbers counts only if there is no
+other: the program may have compared with a predicate that ignores it, such as EQUALP."
   (nil-if-program-fails
     (or (first-difference one other) (first-difference one other :exactly t))))

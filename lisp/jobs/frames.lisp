@@ -1,8 +1,9 @@
 ;;;; Finds the frames of user code on the stack. The frames of SBCL and of the backend at both ends
 ;;;; of the stack are left out. Between them, FOLDED-FRAMES puts a FOLDED structure in place of each
-;;;; run of system frames. NOTE-FRAME gives the frames of a function of the backend a role, and
-;;;; FRAME-ROLE returns it; both are in base/backend-names.lisp. The source places of frames are in
-;;;; places.lisp, their local variables in locals.lisp.
+;;;; run of system frames. Some functions of the backend call user code, or are called by it.
+;;;; FRAME-ROLE returns which of these a frame's function does, as NOTE-FRAME has recorded
+;;;; (base/backend-names.lisp). The source places of frames are in places.lisp, their local
+;;;; variables in locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -154,8 +155,8 @@ or to one in *SIGNALLING*. Frames of such functions at the ends of the stack are
 (defun entry-p (name)
   "Return true if NAME, a debug name, belongs to a function through which a signal, a trap, the
 garbage collector or the backend interrupts a thread of the program. Such a function is in
-*ENTRIES*, or it is a method for CAPTURE-STREAM, whose debug name contains this symbol. The frames
-that are newer than the frame of such a function are not the program's."
+*ENTRIES*, or it is a method for CAPTURE-STREAM, that is, NAME contains this symbol. Frames newer
+than the frame of such a function do not belong to the program."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
@@ -165,7 +166,7 @@ that are newer than the frame of such a function are not the program's."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
-  "Return true if the function of FRAME is one that SBCL has made of a form to evaluate the form."
+  "Return true if SBCL made the function of FRAME from a form, in order to evaluate this form."
   (let ((name (frame-name frame)))
     (or (equal name '(lambda ()))
         (and (top-level-form-p name) (null (frame-file frame))))))
@@ -195,9 +196,9 @@ satisfy LOADER-P either."
                  frames))
 
 (defun below-entry (frames)
-  "Return the tail of FRAMES, a list of frames, newest first, after the oldest frame whose name
-satisfies ENTRY-P. Leave out the foreign frames through which Lisp was entered. They are among the
-next six."
+  "FRAMES is a list of frames, newest first. Return the tail of FRAMES after the oldest frame whose
+name satisfies ENTRY-P, without the frames that interrupted the program. Also leave out the frames
+of foreign code that called into Lisp for the interruption: they are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -303,9 +304,9 @@ two inner frames, return RUN."
   "The number of frames that are shown if all frames on the stack belong to the system.")
 
 (defun folded-frames (frames)
-  "Return a copy of FRAMES, a list of frames, newest first, with a FOLDED structure in place of most
-frames of each run of system frames. Keep the newest frame of the stack, and the oldest frame of
-each run, which user code called. If all frames belong to the system, keep the newest
+  "Return a copy of FRAMES, a list of frames, newest first. In each run of system frames, put a
+FOLDED structure in place of most frames. Keep the newest frame of the stack. In each run, keep the
+oldest frame if user code called its function. If all frames belong to the system, keep the newest
 *SYSTEM-FRAMES*."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))

@@ -40,6 +40,9 @@
    "The restarts that the request had chosen in advance and that were invoked, each with the text
    of the condition.")
   (taken-total integer :optional "Number of all such restarts, when `taken` does not list all.")
+  (needing-values (list string) :optional
+   "Names of the restarts that the request had chosen in advance and that an error offered, but that
+   were not invoked, because they need arguments.")
   (went-on-by (list string) :optional
    "Names of all restarts by which the operation continued after an error, including restarts that
    were invoked for held errors."))
@@ -58,8 +61,9 @@ job. If that is impossible, it returns the reason as text.")
   "NIL, or a function of a condition. The debugger hook calls it first, with the condition.")
 
 (defvar *progress-functions* '()
-  "A list of functions without parameters. Each returns a plist of answer members about the work
-that this call has done so far. They are called when an error is held before the call has ended.")
+  "A list of functions without parameters. Each returns a plist of members, about the work that this
+call has done so far, for the answer that reports an error. They are called when the call is stopped
+at an error that is held for debugging.")
 
 (defvar *debug-level* nil
   "The DEBUG quality with which this call compiles, or NIL for the DEBUG quality of the session.")
@@ -80,6 +84,10 @@ another object if the journal is damaged: then return NIL."
 the name of the restart, and the type and the report of the condition. A value is a pair: the index
 of the restart in the order of invocation, and true if the condition satisfied
 REDEFINES-COMPILED-P.")
+
+(defvar *restarts-needing-values* '()
+  "The names of chosen restarts that this call did not invoke, because their functions need
+arguments, newest first.")
 
 (defvar *went-on-by* '()
   "A list of the names of the restarts that this call has invoked after errors, newest first.")
@@ -162,20 +170,23 @@ invoked forever."
         for key = (and restart
                        (list (string (restart-name restart)) (class-text (class-of condition))
                              (report-text 200 condition)))
-        do (when (and restart
-                      (zerop (restart-required-count restart))
-                      (not (gethash key *restarts-taken*)))
-             (note-taken key (nil-if-program-fails (redefines-compiled-p condition)))
-             (note-restart restart)
-             ;; Leave out this restart, so that an error within it does not invoke it again without
-             ;; end.
-             (let ((*chosen-restarts* (remove name *chosen-restarts*)))
-               (call-as-program (lambda () (invoke-restart restart)))))))
+        do (cond
+             ((or (null restart) (gethash key *restarts-taken*)))
+             ((plusp (restart-required-count restart))
+              (pushnew (first key) *restarts-needing-values* :test #'string=))
+             (t
+              (note-taken key (nil-if-program-fails (redefines-compiled-p condition)))
+              (note-restart restart)
+              ;; Leave out this restart, so that an error within it does not invoke it again without
+              ;; end.
+              (let ((*chosen-restarts* (remove name *chosen-restarts*)))
+                (call-as-program (lambda () (invoke-restart restart))))))))
 
 (defun taken-members ()
-  "Return a plist of answer members: the first *RESTARTS-TAKEN-LIMIT* restarts in *RESTARTS-TAKEN*,
-the number of all if there are more, and the names of all restarts by which this call continued
-after errors."
+  "Return a plist of JSON members about restarts for the answer of this call: the first
+*RESTARTS-TAKEN-LIMIT* restarts in *RESTARTS-TAKEN*; the number of all restarts in it, if there are
+more; the names of the restarts that the caller chose but that need arguments; and the names of all
+restarts by which this call continued after errors."
   (let ((count (hash-table-count *restarts-taken*)))
     (list "taken" (loop with rows = (make-array (min count *restarts-taken-limit*))
                         for key being the hash-keys of *restarts-taken* using (hash-value taken)
@@ -186,4 +197,5 @@ after errors."
                                (setf (aref rows number) (object "restart" name "text" text)))
                         finally (return (coerce rows 'list)))
           "takenTotal" (and (> count *restarts-taken-limit*) count)
+          "needingValues" (reverse *restarts-needing-values*)
           "wentOnBy" (restarts-until '()))))

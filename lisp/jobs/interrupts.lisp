@@ -71,8 +71,8 @@ the thread. The thread of JOB calls END-JOB when it ends for any reason."
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun end-if-dead (job)
-  "Call END-JOB for JOB if its thread has ended without this call, for example because the thread
-was ended before it began."
+  "If the thread of JOB has ended, call END-JOB for JOB. The thread usually does this itself, but it
+cannot if, for example, it was ended before it began."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
@@ -100,7 +100,8 @@ thread of JOB calls this. Printing the frames runs user code, which may never en
 interrupt records only the names of functions. If JOB is not interruptible yet, only record REASON."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
-               ;; All these frames are the backend's, so the answer reports the work left instead.
+               ;; The backend itself works, and no code of the program is on the stack. So the
+               ;; answer reports how much of this work is left, and no frames.
                ((and (work-left-data) (not (program-running-p))))
                ((job-looking job) (setf (job-frames job) (names-data)))
                (t (looking (job)

@@ -94,7 +94,7 @@ CONDITION, INTERRUPTED and ABORTED is there; without one the job ended well."
   (output output :optional "What the job has written.")
   (background output :optional "What other threads have written since the last answer.")
   (changes (list string) :optional
-   "In an image that somebody else runs: names that the person or other servers have defined since
+   "In an image that somebody else runs: names that this person or other servers have defined since
    the last answer, or texts for what they have loaded.")
   (more-changes integer :optional "The number of older changes.")
   (condition condition :optional "A condition that no handler handled.")

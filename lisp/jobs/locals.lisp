@@ -83,8 +83,8 @@ then no user code."
 ;;; read the object: its memory can contain anything, even words that only look like an object.
 
 (defvar *gone-stacks* '()
-  "A list of the start addresses of stacks. Objects of dynamic extent on these stacks may have
-ended.")
+  "A list of the start addresses of stacks. Objects of dynamic extent on these stacks may no longer
+exist.")
 
 (defun left-stack-p (object)
   "Return true if the address of OBJECT is on one of the stacks in *GONE-STACKS*. Do not read the
@@ -94,9 +94,9 @@ memory of OBJECT, which may contain something else by now."
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons. If an object of dynamic extent in it has ended, return a copy of its first
-nine elements with a text in place of each such object. Examine nested lists and vectors to DEPTH
-levels."
+  "Return LIST, a cons. But if LIST contains objects of dynamic extent that no longer exist, return
+a copy of its first nine elements with a text in place of each such object. Examine nested lists and
+vectors to DEPTH levels."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
           while (and (consp rest) (not (left-stack-p rest)))
@@ -109,9 +109,9 @@ levels."
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT. If an object of dynamic extent in it has ended, return a copy with a text in place
-of each such object. Examine the first nine elements of lists and vectors, to DEPTH levels: no more
-is printed."
+  "Return OBJECT. But if it contains objects of dynamic extent that no longer exist, return a copy
+with a text in place of each such object. Examine the first nine elements of lists and vectors, to
+DEPTH levels: no more is printed."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
@@ -130,7 +130,7 @@ is printed."
 
 (defun system-printed-p (object)
   "Return true if printing OBJECT calls only methods in **SYSTEM-PRINT-METHODS**, and reads no
-object of dynamic extent that may have ended."
+object of dynamic extent that may no longer exist."
   (and (null *gone-stacks*)
        (or (system-class-p object) (typep object 'structure-object))
        (loop for method in (sb-mop:generic-function-methods #'print-object)
@@ -306,8 +306,8 @@ name of the function and the member \"late\"."
                         (t
                          (frame-object (frame-text (list (frame-name frame))) (list "late" t)))))))
 
-;;; Kept errors: KEEP-ERROR records an error in its session, for the operation last-error. Its
-;;; thread goes on. The thread of a held error (debug/held.lisp) waits.
+;;; Kept errors: KEEP-ERROR records an error in its session, for the operation last-error. The
+;;; thread that signalled the error goes on. If the error is held (debug/held.lisp), it waits.
 
 (defun unix-time (&optional (time (get-universal-time)))
   "Return TIME, a universal time, as seconds since 1970. TIME defaults to the current time."
@@ -344,9 +344,10 @@ name of the function and the member \"late\"."
   (others (list (object (time integer) (type string))) :optional "All kept errors, newest first."))
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION as an error of the session. If ON-STACK is true, its frames are still on the
-stack: keep them with their local variables. Return a function. The caller calls it with the JSON
-object from CONDITION-DATA, which runs user code and may never end."
+  "Keep CONDITION as an error of the session. ON-STACK is true if the frames of CONDITION are still
+on the stack. Then keep these frames too, with their local variables. Return a function that adds to
+the kept error its argument, the JSON object from CONDITION-DATA. The caller makes this object
+afterwards, because CONDITION-DATA runs user code and may never return."
   ;; Bind *PRINT-CIRCLE* to NIL: CONDITION may be signalled while a value is being printed with
   ;; *PRINT-CIRCLE* true.
   (let* ((*print-circle* nil)

@@ -61,9 +61,9 @@ RUN-ERRANDS."
   (setf **main-gate** (sb-thread:make-semaphore :name "live-lisp main")))
 
 (defun run-errands ()
-  "Run jobs in this thread, the main thread, until END-ERRANDS is called. A throw that would end the
-thread of a job ends only the job here. An interrupt from the keyboard interrupts a running job.
-Between jobs, ignore it."
+  "Run jobs in this thread, the main thread, until END-ERRANDS is called. A throw that would end
+another job's thread ends only the job here. An interrupt from the keyboard interrupts the running
+job; when no job runs, it has no effect."
   (with-no-handlers
     (sb-sys:without-interrupts
       (loop for gate = **main-gate**

@@ -100,8 +100,7 @@ distance is at most 1."
 
 (defparameter *documented-packages*
   '("SB-EXT" "SB-THREAD" "SB-MOP" "SB-GRAY" "SB-POSIX" "SB-BSD-SOCKETS" "SB-CLTL2" "SB-INTROSPECT")
-  "The names of the packages of SBCL in which a name is searched that is missing in another
-package.")
+  "The names of the packages of SBCL in which NAMESAKES searches. It skips SBCL's other packages.")
 
 (defun namesakes (name)
   "Return two lists of the symbols named NAME, a string, in all packages: first the exported
@@ -178,8 +177,9 @@ defined by now, for example by a form after the one that caused a warning."
       (near-symbols (symbol-name symbol) package wanted :hidden t))))
 
 (defun near-package-error (condition)
-  "Return a list of names near the missing package in CONDITION, a package error. If a symbol of a
-package is missing, return names near that of the symbol."
+  "CONDITION is a package error. If it says that a package does not exist, return a list of names
+near that of the package. If it says that a package lacks a symbol, return a list of names near that
+of the symbol."
   (let ((package (package-error-package condition)))
     (typecase package
       ((or string symbol character)

@@ -40,11 +40,11 @@ SERVER-ONLY: true if only the server itself requests the operation, and no tool 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *parameters* (make-hash-table :test 'equal)
     "A hash table from the names of parameters, strings, to their declarations from
-DEFINE-PARAMETER, lists (TYPE [:OPTIONAL] WORDS).")
+DEFINE-PARAMETER, lists (TYPE [:OPTIONAL] WORDS). WORDS is a string that describes the parameter.")
 
   (defun declared-parameter (parameter)
-    "Return a list (NAME TYPE [:OPTIONAL] WORDS) for PARAMETER. PARAMETER is such a list, or a name
-that DEFINE-PARAMETER has declared."
+    "Return a list (NAME TYPE [:OPTIONAL] WORDS) for PARAMETER, which is such a list, or a name that
+DEFINE-PARAMETER has declared. WORDS is a string that describes the parameter."
     (if (consp parameter)
         parameter
         (cons parameter (or (gethash (symbol-name parameter) *parameters*)
@@ -58,10 +58,12 @@ of a string that describes the parameter, with :OPTIONAL before it if the parame
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
   "Define an operation, a function with keyword PARAMETERS. Each is a list (NAME TYPE [:OPTIONAL]
-WORDS) or a name from DEFINE-PARAMETER. NAME-AND-OPTIONS is the name, or a list of the name and
-options. :GIVES is the type of the value of BODY. With :MEMBERS, BODY returns a plist of answer
-members, and :GIVES is their shape. :ALSO lists parameters that only the starter reads, such as the
-number of the held error in whose thread the operation runs. Other options are slots of OPERATION."
+WORDS), where the string WORDS describes the parameter, or a name from DEFINE-PARAMETER.
+NAME-AND-OPTIONS is the name, or a list of the name and options. :GIVES is the type of the value of
+BODY, which becomes the member \"value\" of the answer. With :MEMBERS, BODY returns a plist of all
+members of the answer, and :GIVES is the shape of the answer. :STARTER is a function that begins the
+operation in a special way, for example in the thread of a held error (see OPERATION). :ALSO lists
+parameters that only this function reads. The other options are slots of OPERATION."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))
@@ -83,7 +85,8 @@ number of the held error in whose thread the operation runs. Other options are s
 (define-parameter job integer "The id of the request whose job is meant.")
 (define-parameter name string "A name, such as car or pkg:name.")
 (define-parameter package string :optional
-  "The package in which names are read. Look-ups take CL-USER by default, code the session's.")
+  "The package in which names are read. By default, look-ups use CL-USER, and operations that read
+  code use the current package of the session.")
 (define-parameter pattern string "A part of the names to find.")
 (define-parameter type string :optional "Only symbols with such a definition, such as MACRO.")
 (define-parameter inherited boolean :optional "True for symbols that the package inherits, too.")
@@ -132,9 +135,9 @@ plist of answer members. If a lookup fails, the value in the answer describes th
 
 (defun call-in-job (operation arguments)
   "Call OPERATION, an OPERATION structure, in the job of this thread, with ARGUMENTS, a hash table
-from a message. Return a plist of answer members. First read the arguments that concern the job:
-whether the server takes the output in parts, and the members of the shape HOLD, which control the
-handling of errors."
+from a message. Return a plist of answer members. First use the arguments that concern the job:
+\"follow\", with which the server fetches the output in parts, and the members of the shape HOLD,
+which say what happens at an error."
   (when (gethash "follow" arguments) (follow (job-output *job*)))
   (setf **held-above**
         (max **held-above**
@@ -187,8 +190,8 @@ operation is inline, else in a job. If that is impossible, answer with a fault."
 (define-operation ("number-in-series" :server-only t :inline t :gives boolean)
     ((count integer "The number of images of the server.")
      (index integer "The index of this image among them, from 0."))
-  "Number the objects and errors in answers of this session so that no other image of the server
-uses the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on."
+  "Number the objects and errors in answers of this session so that no other image that the server
+started uses the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on."
   (setf (session-series *session*) (cons count index))
   nil)
 
@@ -229,6 +232,6 @@ now."
   (job-written job))
 
 (define-operation ("take-written" :server-only t :inline t :gives output) (job)
-  "Return the output of a job since this operation was last called for it, as `written` does. The
-request of the job must have the member `follow`."
+  "Return the output that a job has written since this operation was last called for it. Return NIL
+in the same cases as `written`. The request that began the job must have the member `follow`."
   (job-written job :take t))

@@ -55,9 +55,10 @@ unknown: the date of the version, the mark of its text, and the mark of the text
 is another one.")
 
 (defun version-members (file created now)
-  "Return a plist of JSON members about a version of FILE, a native name. CREATED is the write date
-of the version that contains a source place, and NOW the current write date of FILE. Both can be NIL
-if they are unknown."
+  "Return a plist of those JSON members of a source place in FILE, a native name, that are about the
+version of FILE: \"changed\", \"written\", \"undated\", \"mark\" and \"latest\". CREATED is the
+write date of the version with the place, or NIL for the version that was loaded last. NOW is the
+current write date of FILE, or NIL if it is unknown."
   (multiple-value-bind (date mark latest)
       (if **version-as-loaded** (funcall **version-as-loaded** file created) created)
     (let ((changed (and date (not (eql date now)))))

@@ -32,9 +32,10 @@ the functions in another way."
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun readtable-parts (readtable)
-  "Return a list of five parts of READTABLE: for the characters below 128 the vectors of reader
-macro functions, of functions of # dispatch macros (or NIL) and of syntax types; the number of
-special characters from 128 on; and the readtable case."
+  "Return a list of five parts of READTABLE. The first three are vectors indexed by the codes of the
+characters below 128: the reader macro functions, the functions of the dispatch macros of # (or NIL
+instead of this vector), and the syntax types. The fourth is the number of characters from 128 on
+with a syntax of their own, the fifth the readtable case."
   (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
     (list macros (dispatch-vector macros) (character-syntax readtable)
           (if (hash-table-p extended) (hash-table-count extended) 0)
@@ -82,7 +83,8 @@ READTABLE and has the same contents."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is for READTABLE, whatever its contents, or else a new MARK structure. The
-caller needs the contents before a form that may have changed READTABLE."
+  "Return a MARK structure with the contents that READTABLE had before the current form, which may
+have changed READTABLE already. This is **MARK** if it is for READTABLE, even if its contents
+differ. Otherwise it is a new MARK structure."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

@@ -52,7 +52,7 @@ answer the request of JOB. The variables of the session keep their current value
 (defun run-job (job function)
   "Call the functions in **BEFORE-JOBS**, then FUNCTION, and answer the request of JOB, even if this
 thread is ended earlier. In an image that somebody else runs, bind the variables of the session,
-because their global values are those of the person."
+because their global values belong to that person."
   (if **attached**
       (let ((*channel* (job-channel job)) (*session* (job-session job)))
         (with-session-variables (session-first *session*)

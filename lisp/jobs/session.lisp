@@ -35,17 +35,18 @@ values alive."
   "The session of a server.
 VALUES: a list of the values of *SESSION-VARIABLES*, in the same order.
 FIRST: the list that VALUES had when the session started.
-REPORTED: the list from the function STYLES at the last answer that reported settings.
+REPORTED: the changed settings that the server was told last, in a list as from STYLES.
 CHANGES-SENT: the value of **CHANGE-COUNT** at the last answer.
 NUMBER: a number that no other session has.
-SERIES: a cons of the number of images of the server, and the index of this image among them.
+SERIES: a cons (COUNT . INDEX): the number of images that the server has, and the index of this
+image among them.
 SERVER: a text that identifies the server, or NIL.
 TREES: a list of native names of folders. While a job runs, ASDF also finds systems in them and
 below them.
 ERRORS: a list of the kept errors, newest first.
 BACKGROUND: the capture with the output, since the last answer, of threads that run no job.
 ENDED: true once the connection of the server has ended.
-UNDOING: a list of lists (FUNCTION). END-SESSION calls each FUNCTION.
+UNDOING: a list of lists of one function. END-SESSION calls these functions.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (reported '()) (changes-sent 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
@@ -62,8 +63,8 @@ LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   "The session of the server for which this thread works. In an image that the server started, all
 threads have the same session.")
 
-;;; Each image of a server numbers its objects and errors in another series. So an id of one image
-;;; is never an id of another.
+;;; Each image of a server has its own series of numbers for its objects and errors. So an id of one
+;;; image is never an id of another.
 
 (defun shown-number (number)
   "Return the number that stands for NUMBER, the number of an object or error, in answers to this
@@ -73,7 +74,7 @@ session."
 
 (defun number-shown-as (shown)
   "Return the number of the object or error that has the number SHOWN in answers to this session.
-Return 0, which is the number of none, if SHOWN belongs to the series of another image."
+Return 0 if SHOWN belongs to the series of another image: no object or error has the number 0."
   (destructuring-bind (count . index) (session-series *session*)
     (multiple-value-bind (number rest) (floor (- shown index 1) count)
       (if (zerop rest) (1+ number) 0))))

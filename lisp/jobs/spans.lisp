@@ -65,8 +65,8 @@ The number 0 shows that the file is read from the start again."
 (defstruct (recorder (:constructor make-recorder (&optional file)))
   "The lists that were read so far for one top-level form. FILE is the FILE-SPANS of the file, or
 NIL before its first form was read. READ is a vector with three elements for each list: its start,
-its end and the list itself. DOUBTFUL is NIL, or the first list for which the reader may have made
-another object when the file was loaded."
+its end and the list itself. When a file is read again, the reader can make a list where it made
+another object at the load of the file. DOUBTFUL is the first such list, or NIL."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -149,9 +149,9 @@ PATHS is SBCL's hash table from each list of the form to its source path."
     (fill-gaps spans depths)))
 
 (defun without-doubtful (spans doubtful paths)
-  "Return the start of SPANS, a SPANS vector, with the lists before DOUBTFUL, a list. If DOUBTFUL is
-NIL, return SPANS. Lists after DOUBTFUL may have other numbers in the loaded file. PATHS is SBCL's
-hash table from each list to its source path."
+  "Return the part of SPANS, a SPANS vector, for the lists before DOUBTFUL, a list of the form. If
+DOUBTFUL is NIL, return SPANS. The lists from DOUBTFUL on may have other numbers in the loaded file.
+PATHS is SBCL's hash table from each list to its source path."
   (let ((number (and doubtful (second (gethash doubtful paths)))))
     (if number (subseq spans 0 (* 2 number)) spans)))
 
@@ -173,9 +173,10 @@ each list to its source path."
 some of the forms of FILE.")
 
 (defun call-as-itself (file function)
-  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. If FILE is another
-file than the copy in *FILE-OF-COPY*, let SBCL record FILE itself, not the original of the copy, as
-the source of the definitions in FILE."
+  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. While a copy of a
+file is compiled (*FILE-OF-COPY*), SBCL records the original file as the source of definitions. But
+code in the copy may compile or load another file. If FILE is such a file, let SBCL record FILE
+itself."
   (if (and *file-of-copy*
            +source-namestring+
            +source-plist+
@@ -205,15 +206,16 @@ structure that is not in **SPANS**."
                  (make-file-spans date))))))
 
 (defun compiler-observes (function information)
-  "Hook: FUNCTION makes SBCL's observer for a file that will be compiled. Call it with INFORMATION.
-Return an observer that also records lists."
+  "Hook: FUNCTION makes the observer for a file that will be compiled. SBCL calls an observer for
+each object that it reads from the file. Call FUNCTION with INFORMATION. Return an observer that
+also records the places of lists."
   (let ((observer (funcall function information)))
     (or (with-isolation (observer (make-recorder) observer))
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
-  "Hook: FUNCTION loads the source code in STREAM. Call it with STREAM and ARGUMENTS. Record the
-lists that are read meanwhile."
+  "Hook: FUNCTION loads the source code in STREAM. Call it with STREAM and ARGUMENTS, and record the
+lists that it reads from STREAM."
   (with-isolation
    (when (typep stream 'tracking-stream)
      (setf (stream-observer stream) (observer (make-recorder)))))
@@ -248,8 +250,8 @@ NUMBER. Then store the places of the lists, and the package in which FORM was re
 (defvar *recorder* nil "The RECORDER of the file that is being read again, or NIL.")
 
 (defun doubtful (list)
-  "Return LIST. If no list of its top-level form is marked as DOUBTFUL yet, mark LIST. The caller
-calls this where the reader may have made another object when the file was loaded."
+  "Return LIST, for which the reader may have made another object when the file was loaded. If LIST
+is the first such list in its top-level form, store it in RECORDER-DOUBTFUL."
   (when (and *recorder* (null (recorder-doubtful *recorder*)))
     (setf (recorder-doubtful *recorder*) list))
   list)
@@ -270,9 +272,10 @@ contents of FILE are not valid UTF-8."
 
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file))
                            (date (file-write-date file)))
-  "Call FUNCTION with a stream of FILE, a pathname, and a function TAKE. FUNCTION must read all
-forms, and call TAKE with each form, its number, its octet offset and its package. TAKE stores the
-places of the lists for the file PATH in its version of DATE. FILE may be a copy of that version."
+  "FILE is a pathname. Call FUNCTION with two arguments: a stream that reads FILE, and a function
+TAKE. FUNCTION must read all forms, and call TAKE with each form, its number, its octet offset and
+its package. TAKE stores the places of the lists under PATH and DATE, the write date of the file
+PATH. FILE may be a copy of PATH as it was at DATE."
   (let* ((spans (make-file-spans date))
          (new (null (spans-known path date)))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
@@ -315,9 +318,10 @@ character for each octet."
   "True if files may be read again to find places. Reading can run reader macros of the user.")
 
 (defun find-spans (path date)
-  "Return the FILE-SPANS structure of the file PATH, a native truename, in its version with the
-write date DATE, or NIL. If there is none, read this version again. If the file has changed since,
-read the text that was kept."
+  "Return the FILE-SPANS structure of the file PATH, a native truename, in the version with the
+write date DATE, or in the newest version if DATE is NIL. If none is stored, read this version
+again: the file or, if the file has changed since, a kept copy of its text. Return NIL if this is
+impossible."
   (or (spans-known path date)
       (when (and *may-read-spans* **reads-spans**)
         (let* ((unchanged (or (null date) (eql date (date-of path))))
@@ -354,9 +358,9 @@ Return NIL if the place of the list is unknown."
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "Return true if LOADED and READ, FILE-SPANS structures of one file, have the same lists in the
-top-level form with number FORM, as far as known. If LOADED comes from reading the file again, it
-may have only the first lists of the form."
+  "Return true if LOADED and READ, FILE-SPANS structures of one file, have the same spans of the
+lists in the top-level form with number FORM. Also return true if the spans of one of them are
+unknown. If LOADED comes from reading the file again, it may have only the first lists of the form."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)
@@ -364,9 +368,10 @@ may have only the first lists of the form."
                 (list nil (and (file-spans-offsets loaded) (length known)))))))
 
 (defun span-of (file form number offsets)
-  "Return a list (START END) for the list with NUMBER in the top-level form with number FORM of
-FILE, a FILE-SPANS structure or NIL. Return NIL if it is unknown. Also return NIL if the offset of
-this form or the next differs between FILE and OFFSETS, the octet offsets that SBCL recorded."
+  "Return where a list begins and ends in a file, as a list (START END). It is the list with NUMBER
+in the top-level form with number FORM. FILE is a FILE-SPANS structure or NIL. OFFSETS are the octet
+offsets of the forms that SBCL recorded. Return NIL if the place is unknown, or if FILE has another
+offset for this form or for the next one."
   (let ((span (list-span (form-spans file form) number))
         (read (and file (file-spans-offsets file))))
     (flet ((same-p (form)
@@ -376,10 +381,12 @@ this form or the next differs between FILE and OFFSETS, the octet offsets that S
       (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)
-  "Return a plist of JSON members with the place of the list with NUMBER in the top-level form with
-number FORM. The form is in the file PATH, whose write date was DATE when it was compiled. Return
-NIL if NUMBER is 0, the whole form. The only member is \"inside\" if the place is unknown. OFFSETS
-are SBCL's octet offsets of the forms."
+  "Return a plist of JSON members that tell where a list is in a file. FORM is the number of a
+top-level form of the file, and NUMBER the number of a list in this form, or 0 for the form itself.
+If the place of the list is known, the members are \"start\" and \"end\"; otherwise the only member
+is \"inside\". Return NIL for the form itself, or if FORM or NUMBER is NIL. PATH is the path of the
+file, and DATE its write date when it was compiled. OFFSETS are the octet offsets of the forms that
+SBCL recorded."
   (when (and form number (plusp number))
     (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

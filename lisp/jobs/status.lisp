@@ -71,8 +71,8 @@ exhausted, the thread must not reach its end again before it is unwound."
     (or (null left) (> left *glance-stack*))))
 
 (defun glance-data ()
-  "Return a list of texts for the newest calls of user code on the stack of this thread. Print them
-without running user code."
+  "Return a list of texts for the newest calls of user code on the stack of this thread. Printing
+these calls runs no user code."
   (loop with *may-read-spans* = nil
         for call in (page (remove-if #'folded-p (calls-on-stack)) 0 *glance-frames*)
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))

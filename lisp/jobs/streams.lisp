@@ -39,7 +39,7 @@ jobs."
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with standard output streams that write to CAPTURE, and standard input streams at
 their end. In an image that somebody else runs, also bind SBCL's own streams, such as
-SB-SYS:*STDIN*, so that BODY does not use the terminal of the person."
+SB-SYS:*STDIN*, so that BODY does not use the terminal of the person who runs the image."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
     ;; LOAD-TIME-VALUE is used for the reason in ENDED-INPUT. The job cannot be interrupted here
     ;; yet.

@@ -30,7 +30,8 @@ FUNCTION makes to them are lost."
     (funcall function)))
 
 (define-operation ("renew-session" :server-only t :inline t :gives boolean) ()
-  "Reset only the session's settings for reading and printing, to those of a fresh SBCL."
+  "Give the session's settings for reading and printing the values that they have in a fresh SBCL.
+The other settings of the session stay."
   (sb-thread:with-mutex (**session-lock**)
     (loop for symbol in *session-variables*
           for firsts on (session-first *session*)

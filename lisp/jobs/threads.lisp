@@ -1,8 +1,8 @@
 ;;;; Runs jobs in threads. Making a thread takes longer than everything else in a short job, so a
 ;;;; spare thread is kept ready. Each thread runs only one job, so no state of an evaluation reaches
-;;;; another one. After its answer, each job makes the spare thread for the next job. So a program
-;;;; that looks at the threads sees none come or go while it runs, unless it runs at once after
-;;;; another job.
+;;;; another one. Each job first sends its answer, and then makes the spare thread for the next job.
+;;;; So a program that lists the threads sees none come or go while it runs, unless its job begins
+;;;; directly after another job.
 
 (in-package "LIVE-LISP.JOBS")
 

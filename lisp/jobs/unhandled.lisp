@@ -218,8 +218,8 @@ describes CONDITION. In a thread without a job, print a message instead."
 
 (defun programs-hook ()
   "Return the value of *DEBUGGER-HOOK* if the program may have set it. Return NIL for the global
-value in an image that somebody else runs: a hook such as that of SLIME opens the person's
-debugger."
+value in an image that somebody else runs: a hook such as that of SLIME opens the debugger of the
+person who runs the image."
   (unless (and **attached**
                (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
     *debugger-hook*))
@@ -235,8 +235,8 @@ debugger."
 warnings.")
 
 (defun signal-again-later (condition)
-  "If CONDITION is a timeout that has missed the program's handlers, continue now, and signal it
-again after a millisecond."
+  "If CONDITION is a timeout that occurred while the program's handlers were not established, invoke
+its CONTINUE restart, and signal it again after a millisecond. Otherwise return."
   (let ((continue (and +handlers+
                        (typep condition 'sb-ext:timeout)
                        (tailp (symbol-value +handlers+) *handlers-outside*)

@@ -97,9 +97,9 @@ stream."
     (t (report-text 500 condition))))
 
 (defun whole-definition-p (form context)
-  "Return true if FORM, the form of a warning, is the innermost definition around it, or the lambda
-expression of this definition. CONTEXT is a list of definitions, the innermost last, such as ((DEFUN
-F))."
+  "FORM is the form about which the compiler warns. Return true if FORM is not a part of a
+definition, but the whole definition or its lambda expression. CONTEXT is a list of the definitions
+around the warning, the innermost last, such as ((DEFUN F))."
   (let ((operator (and (consp form) (car form))) (definition (first (last context))))
     (and (symbolp operator)
          (or (eq operator +named-lambda+)
@@ -191,9 +191,9 @@ the text of the compiler's warning about the copy, or NIL if there is none."
     (:type (sb-ext:valid-type-specifier-p name))))
 
 (defun checked-call (warning form)
-  "Compile a call like FORM again. WARNING is a JSON object for a warning about FORM. If the
-compiler no longer warns, return NIL. Otherwise return a copy of WARNING with the text of the new
-warning."
+  "WARNING is a JSON object for an earlier warning about the call FORM. Compile a call like FORM. If
+the compiler no longer warns, return NIL. Otherwise return a copy of WARNING with the text of the
+new warning."
   (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
     (when text
       (setf (second (member "text" members :test #'equal)) text)
@@ -316,9 +316,10 @@ keep it, and muffle it."
       (when restart (invoke-restart restart)))))
 
 (defun note-compiler-error (condition)
-  "Record CONDITION, an error that the compiler moves to run time, as a warning. If COMPILE-FILE
-cannot read a file, it signals only such an error. So load the library manager if the file needs it,
-and let ASDF try again."
+  "Record CONDITION, a COMPILER-ERROR, as a warning. The compiler signals it for an error in a form,
+and compiles code that signals this error at run time. COMPILE-FILE also signals it when it cannot
+read a file. If the reason is that the file needs the user's library manager, such as Quicklisp,
+load the manager and let ASDF try again."
   (let ((problem (encapsulated-condition condition)))
     (retry-with-libraries problem)
     (when (lacks-manager-p (unread-cause problem))
@@ -365,8 +366,8 @@ call. If TOGETHER is true, compile everything in one compilation unit."
         (if together (call-in-unit function) (call-outside-units function))))))
 
 (defun forget-undefined ()
-  "Remove the warnings about undefined names from *REMARKS*. The caller calls this after an error
-has ended the call, because the error names the undefined name that matters."
+  "Remove the warnings about undefined names from *REMARKS*. This is for an evaluation that an error
+has ended: the message of the error already has the undefined name that matters."
   (let ((left (remove-if #'kept-undefined (remarks-warnings *remarks*))))
     (decf (remarks-count *remarks*) (- (length (remarks-warnings *remarks*)) (length left)))
     (setf (remarks-warnings *remarks*) left)))

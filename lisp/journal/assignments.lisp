@@ -77,9 +77,9 @@ bound variables."
        (starts-p (symbol-name (car form)) "DEF")))
 
 (defun assigned-variables (form anywhere)
-  "Return a list, with duplicates, of the symbols that FORM certainly assigns: in a call of one of
-*SETTERS*, or in a PROGN of such calls. If ANYWHERE is true, include symbols that such calls
-elsewhere in FORM may assign, which can be local variables."
+  "Return a list, with duplicates, of the symbols that FORM certainly assigns: FORM is a call of one
+of *SETTERS*, or a PROGN of such calls. If ANYWHERE is true, add the symbols that such calls at
+other places in FORM may assign. These can be local variables."
   (cond ((or (atom form) (eq (car form) 'quote) (minusp (decf *steps*))) '())
         ((member (car form) *setters* :test #'eq)
          (loop for place in (places-set form)

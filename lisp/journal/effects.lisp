@@ -167,7 +167,7 @@ names FUNCTION defines."
 
 (defun file-compiled (function &rest arguments)
   "Hook: FUNCTION compiles a file. Call it with ARGUMENTS. Record no effects, because its
-definitions serve only the compiler."
+definitions serve only the compilation of this file."
   (let ((*effects* nil) (*recording* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
 (define-hook compile-file file-compiled)
@@ -313,7 +313,7 @@ return NIL."
                    (cdr form)))))
 
 (defun note-operator (form)
-  "Record in *EFFECTS* the effects of FORM, which was evaluated, that its operator shows and that no
+  "FORM was evaluated. Record in *EFFECTS* those of its effects that its operator shows, and that no
 hook notices."
   (when (and (consp form) (proper-length form))
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))

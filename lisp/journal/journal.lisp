@@ -16,8 +16,10 @@
 TEXT: a function that returns the source text of the form.
 PACKAGE, HOME: the current package before the evaluation, and its name.
 MARK: the MARK structure with the contents of the readtable before the evaluation.
-POLICY, RESTARTS: the compiler's policy, and *WENT-ON-BY*, before the evaluation.
-BUILDS, DAMAGES, RESTYLES: true if this slot is true in the EFFECTS structure of a part.
+POLICY: the compiler's policy before the evaluation.
+RESTARTS: the value of *WENT-ON-BY*, a list of the restarts taken so far, before the evaluation.
+BUILDS, DAMAGES, RESTYLES: true if the slot of the same name is true in the EFFECTS structure of a
+part.
 NAMES: a list of the defined names, as texts. It leaves out those of parts such as a DEFUN form,
 whose text contains the name.
 WITHOUT: a list of the paths of parts that a rebuilt image does not need.
@@ -35,8 +37,8 @@ REPORT-OPEN has sent.")
 
 (defun evaluate-reporting (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
-the server the changes that FORM made in the image, or that FORM ended by a non-local exit. TEXT is
-a function that returns the source text of FORM."
+the server the changes that FORM made in the image. If FORM was left by a non-local exit, report
+that instead. TEXT is a function that returns the source text of FORM."
   (let ((account (make-account text)) (reported nil)
         ;; Settings that changed before FORM are not effects of FORM.
         (*compared-settings* (nil-if-program-fails (thread-settings))))
@@ -101,16 +103,16 @@ LOCALLY. Otherwise return NIL."
          (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
 (defun evaluate-part (form part path account)
-  "Evaluate FORM, which is PART or a LOCALLY form around it. Return a list of its values, and add
-its effects to ACCOUNT, an ACCOUNT structure, as those of the part at PATH."
+  "Evaluate FORM, which is PART or a LOCALLY form around it. PART is the part at PATH. Return a list
+of the values. Record the effects of PART in ACCOUNT, an ACCOUNT structure."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting form effects)
       (add-effects part path account effects))))
 
 (defun add-effects (part path account effects)
-  "Add EFFECTS, an EFFECTS structure, to ACCOUNT, an ACCOUNT structure, as the effects of PART, the
-part at PATH. A rebuilt image needs PART only if PART has changed the image and has not damaged SBCL
-or the backend."
+  "EFFECTS is an EFFECTS structure for PART, the part at PATH of the evaluated form. Add these
+effects to ACCOUNT, an ACCOUNT structure. If PART did not change the image, or damaged SBCL or the
+backend, a rebuild leaves it out: add PATH to ACCOUNT-WITHOUT, unless PART is an atom."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))

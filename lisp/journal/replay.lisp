@@ -35,7 +35,7 @@
     ;; The server keeps FORMS in a file, which can be damaged. So the wire checks only that each is
     ;; an object, and REPLAY-FORM reports a bad one.
     ((forms (list (map anything))
-      "Each a FormEntry, or with only `inPackage` a change of the session's package."))
+      "Each has the members of FormEntry, or only `inPackage`: the package for the next forms."))
   "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.
 Before each form, send the server its index, so that the server knows which form hangs or ends the
 image. Stop after a form that leaves the image broken."
@@ -75,7 +75,8 @@ plist of additional JSON members."
 
 (defun replay-remark (entry index)
   "Evaluate the form of ENTRY, a hash table with the members of a FORM-ENTRY. INDEX is its number.
-Return two values: a JSON object about a problem, or NIL, and true if the image no longer works."
+Return two values: a JSON object about a problem, or NIL if there is none; and true if the image no
+longer works."
   (let* ((effects (make-effects))
          (why (replay-form entry effects))
          (missing (set-difference (gethash "defines" entry) (effects-names effects) :test #'equal)))
@@ -93,7 +94,7 @@ or a text with the reason of a failure."
          (package (find-package package-name))
          (text (gethash "text" entry))
          (*chosen-restarts* (names-among (gethash "restarts" entry)))
-         (*restarts-taken* (make-hash-table :test 'equal))
+         (*restarts-taken* (make-hash-table :test 'equal)) (*restarts-needing-values* '())
          (*went-on-by* '()))
     (flet ((evaluate ()
              (let ((form (without-parts (form-read text) (gethash "without" entry))))
@@ -156,8 +157,8 @@ settings. This can run user code."
                      (lambda ()
                        (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5
                                               #\b)))))))))
-    ;; The result does not matter, since a readtable need not have #+. But reading this text may
-    ;; never end, for example if *FEATURES* is circular. The server then knows which form broke the
-    ;; image.
+    ;; Read a text with #+, although the result does not matter, since a readtable need not have #+.
+    ;; If reading never ends, for example because *FEATURES* is circular, the server knows which
+    ;; form broke the image.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))

@@ -47,10 +47,10 @@ values."
   (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
-  "If FORM, which has been evaluated, changed settings, record this in *EFFECTS*. GLOBALS and MARK
-are from the time before the evaluation: the alist from GLOBAL-SETTINGS, and the mark of the
-readtable. Count a change of a shared setting only if FORM names a setting, or if ALONE is true
-because no other job ran."
+  "If the evaluation of FORM, which has ended, changed settings, record this in *EFFECTS*. GLOBALS
+is the alist from GLOBAL-SETTINGS, and MARK the mark of the readtable, both from before the
+evaluation. Another job can also have changed settings that all threads share. So count a change of
+these only if FORM names such a setting, or if ALONE is true, since then no other job ran."
   (let ((same (settings-same-p *compared-settings*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *compared-settings* (thread-settings)))

@@ -12,7 +12,8 @@
 
 (defun matching-symbols (pattern package)
   "Return two lists of symbols whose names contain the string PATTERN in any letter case: the
-symbols present in PACKAGE, and the symbols that PACKAGE inherits (contract C11)."
+symbols present in PACKAGE, and the symbols that PACKAGE inherits (contract C11 in
+docs/develop/contracts.md)."
   (let ((present '()) (inherited '()))
     (with-package-iterator (next package :internal :external :inherited)
       (loop

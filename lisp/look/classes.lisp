@@ -52,8 +52,8 @@ which each class precedes its superclasses."
           (visit class))
         found)))
 
-;;; Accessors of structures, and documentation of slots of conditions. Slot definitions of such
-;;; classes do not have these, so they come from SBCL's own records.
+;;; Accessors of structures, and documentation of slots of conditions. The MOP's slot definitions of
+;;; structure classes and condition classes lack this information, so SBCL's own records are read.
 
 (defun structure-description (class)
   "Return SBCL's DEFSTRUCT description of CLASS, or NIL if CLASS is no structure class."
@@ -195,8 +195,8 @@ CLASS and its superclasses."
               (data (remove-if (lambda (name) (member name own)) names))))))
 
 (defun direct-default-initargs (class)
-  "Return the default initargs that the definition of CLASS itself has. Return NIL if a metaclass of
-the program has a method of this reader that signals an error."
+  "Return the default initargs that the definition of CLASS itself has. Return NIL if CLASS has a
+metaclass of the program whose method of CLASS-DIRECT-DEFAULT-INITARGS signals an error."
   (nil-if-program-fails (sb-mop:class-direct-default-initargs class)))
 
 (defun default-initargs (classes)

@@ -20,8 +20,9 @@ a closure, this is the code object of its underlying function."
 
 (defun root-in (code function)
   "FUNCTION is a function in the code object CODE. Return the name of the outermost function that
-contains FUNCTION, or :TOP-LEVEL if this outermost function has no name. If the debug name of
-FUNCTION names a block or a file instead, return the name of the first outermost function in CODE."
+contains FUNCTION, or :TOP-LEVEL if this outermost function has no name. The debug name of FUNCTION
+can tell this, but some debug names have the name of a block or a file in its place. Then return the
+name of the first function in CODE that is not inside another one."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -140,10 +141,10 @@ true if LIST is the part of a lambda list after &OPTIONAL or &KEY."
   "The names of SBCL's functions that check the arguments of a macro or a DESTRUCTURING-BIND.")
 
 (defun after-check-p (list code)
-  "LIST is a constant of the code object CODE. Return true if LIST stands directly after a cell of
-one of *ARGUMENT-CHECKS*, or with only lambda lists in between. SBCL then seems to keep LIST for the
-error messages of this check. An SBCL with +NAME-OF-CELL+ keeps no such cells, so there return true
-if only lambda lists precede LIST."
+  "LIST is a constant of the code object CODE. Return true if the constant before LIST is the cell
+of one of *ARGUMENT-CHECKS*, or if there are only lambda lists between such a cell and LIST. SBCL
+then seems to keep LIST for the error messages of this check. If +NAME-OF-CELL+ is true, SBCL keeps
+no such cells. Then also return true if only lambda lists precede LIST."
   (let ((after (and +name-of-cell+ t)))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from after-check-p after))
@@ -170,10 +171,10 @@ that can be lambda lists and satisfy AFTER-CHECK-P than it calls functions in *A
                             (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "CONSTANT is a constant of the code object CODE. Return true if it is a lambda list that SBCL
-keeps for its error messages about arguments, and not data of the program. The lambda list of a
-macro begins with a list that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda
-list keywords, or satisfies AFTER-CHECK-P."
+  "CONSTANT is a constant of the code object CODE. Return true if it is no data of the program, but
+a lambda list that SBCL keeps for its error messages about arguments. Such a list from a macro
+begins with a list that names the macro. One from a DESTRUCTURING-BIND has lambda list keywords, or
+stands directly after the function that checks the arguments (see AFTER-CHECK-P)."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))

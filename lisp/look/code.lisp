@@ -97,8 +97,8 @@ names here, not a quoted form."
 
 (defun bare-lambda-list (arglist)
   "Return a copy of the lambda list ARGLIST that prints without package prefixes, which say nothing
-about parameters. In default forms, symbols such as CAR and :KEY, for which PLAIN-SYMBOL-P is true,
-are not changed."
+about parameters. For this, uninterned symbols replace the symbols. In default forms, the copy keeps
+the symbols that satisfy PLAIN-SYMBOL-P, such as CAR and :KEY."
   (loop with defaults = nil
         for rest = arglist then (cdr rest)
         while (and (consp rest) (plusp *conses-left*))
@@ -142,8 +142,9 @@ program as #<CLASS>, since such a method can fail or never end."
 
 (defun code-text (limit copy code)
   "Return CODE, a form, as one line of at most LIMIT characters. The function COPY takes CODE and
-returns the copy to print, which has at most 2 * LIMIT conses (*CONSES-LEFT*). The printer breaks
-lines in forms such as LOOP in spite of its settings, so join the lines."
+returns the copy to print. *CONSES-LEFT* tells COPY the maximum number of conses of the copy, which
+is 2 * LIMIT. The printer breaks lines in forms such as LOOP in spite of its settings, so join the
+lines."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))

@@ -4,7 +4,8 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Checks whether the rules of the standard decide, or methods of the program
+;;; Checks whether a call chooses its methods by the rules of the standard, or by rules that the
+;;; program has defined
 
 (defparameter *protocol*
   '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes

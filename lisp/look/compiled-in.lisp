@@ -1,11 +1,11 @@
-;;;; Finds the direct and indirect users of a name, and the users that have to be compiled again
-;;;; when the definition of the name changes. These contain a macro's expansion, the code of an
-;;;; inline function or the value of a constant. USERS-OF and MAP-USES are defined in rows.lisp.
+;;;; Finds the direct and indirect users of a name: the functions and top-level forms whose code
+;;;; uses it. Also finds the users that have to be compiled again when the definition of the name
+;;;; changes, because they contain a macro's expansion, the code of an inline function or the value
+;;;; of a constant. USERS-OF and MAP-USES are defined in rows.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Direct and indirect users of a name. A user is a function, or a top-level form, whose code uses
-;;; the name.
+;;; Direct and indirect users of a name
 
 (defparameter *most-reaching* 5000
   "The maximum number of direct and indirect users that REACHING visits for one name.")

@@ -37,7 +37,7 @@ generic function, add \"accepted\": the lambda list with the keywords of all its
 (defun place-data (source &optional description function)
   "Return a JSON object with the file and position of SOURCE, a definition source of SB-INTROSPECT,
 and the text DESCRIPTION. Return NIL if SOURCE has no file. If SOURCE is the location of a method,
-FUNCTION is the method function, whose code has the write date of the file."
+pass the method function as FUNCTION: SBCL keeps the write date of the file only in its code."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -93,9 +93,9 @@ that ran this code, counted in the last loaded text of the file, and the defined
 value is NIL.")
 
 (defun maker-members (name &rest kinds)
-  "Return a plist with the file and top-level form whose code made the definition of NAME, or NIL if
-they are unknown. SBCL has recorded no source location of this definition. NAME and KINDS are
-arguments of EVALUATION-DATA."
+  "SBCL has recorded no source location of the definition of NAME, as one of KINDS. Return a plist
+of JSON members with the file and the top-level form whose code made this definition. The form, or
+both, can be unknown. KINDS are keywords such as :FUNCTION."
   (multiple-value-bind (path form object) (apply **maker-of** name kinds)
     ;; For a generic function without a DEFGENERIC, answers show the places of its methods instead.
     (cond ((typep object 'generic-function) nil)
@@ -103,10 +103,10 @@ arguments of EVALUATION-DATA."
           (path (list "maker" path)))))
 
 (defun numbered-anew (source name kinds)
-  "SOURCE is a JSON object with the source location of the definition of NAME as one of KINDS.
-Return a JSON object with this location in the last loaded text of the file, or SOURCE if this is
-the same. SBCL keeps the date of the file only for functions, so other definitions can have the
-number that their top-level form had in an earlier text."
+  "SOURCE is a JSON object with the source location that SBCL recorded of the definition of NAME as
+one of KINDS. Return a JSON object with the location in the last loaded text of the file. If it is
+the same, return SOURCE. SBCL records the date of the file only for functions, so for other
+definitions SOURCE can have the number of the top-level form in an earlier text."
   (multiple-value-bind (path form object) (apply **maker-of** name kinds)
     (if (and form
              (not (typep object '(and function (not generic-function))))
@@ -166,9 +166,9 @@ variables have the same value, the table has the one whose name sorts first."
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "SPECIALIZER is an EQL specializer. Return a list of the packages to search for a variable with
-the object of SPECIALIZER as its value: the home packages of the name of the object's class, and of
-the names of the generic functions with a method for SPECIALIZER."
+  "SPECIALIZER is an EQL specializer for an object. Return a list of the packages in which a
+variable with this object as its value is searched for. They are the home packages of the name of
+the object's class, and of the names of the generic functions with a method for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -403,8 +403,8 @@ include at most LIMIT of its methods, starting at OFFSET."
   (properties (list string) :optional))
 
 (define-operation ("describe" :gives (or describe-data lookup-failure)) (name package offset limit)
-  "Return the definitions of a symbol. If the symbol has none, add similar names, because the symbol
-may exist only since a form with a misspelt name was read."
+  "Return the definitions of a symbol. If the symbol has none, add similar names: the name may be
+misspelt, and a form with the same mistake may have interned the symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))

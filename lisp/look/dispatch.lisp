@@ -6,10 +6,10 @@
 
 (defstruct (call-argument (:conc-name argument-)
                           (:constructor make-argument (kind value &optional variable)))
-  "Describes an argument of a call. KIND is the meaning of VALUE:
-:VALUE: the object itself. VARIABLE is the variable with this object as value, or NIL.
-:CLASS: the class of an unknown instance.
-:UNDEFINED: the class of an unknown instance, a class that is not defined yet."
+  "What is known about an argument of a call. KIND says what VALUE is:
+:VALUE: the argument itself. VARIABLE is the variable from which it was taken, or NIL.
+:CLASS: a class. The argument is some instance of this class.
+:UNDEFINED: the same, but the class is not defined yet."
   kind value variable)
 
 (define-shape written-argument ()
@@ -88,9 +88,10 @@ of the program runs."
     (t (format nil "#<~A>" (class-text (class-of object))))))
 
 (defun argument-source (argument)
-  "Return a JSON object that says how code can get an object for ARGUMENT, a CALL-ARGUMENT
-structure: \"by\" is \"variable\", \"instance\" or \"prototype\" of a class, \"symbol\" or
-\"literal\". Return NIL for a literal of more than 200 characters."
+  "Return a JSON object that says how code can get the object that ARGUMENT, a CALL-ARGUMENT
+structure, stands for. \"text\" is a variable, a class, a symbol or a literal. \"by\" says which:
+\"variable\", \"symbol\", \"literal\", or for a class \"instance\" or \"prototype\". Return NIL for
+a literal of more than 200 characters."
   (let ((value (argument-value argument)) (variable (argument-variable argument)))
     (cond (variable (object "by" "variable" "text" (symbol-text variable)))
           ((not (eq (argument-kind argument) :value))

@@ -178,9 +178,9 @@ by DEFSTRUCT for CLASS or for a structure class that includes CLASS."
 ;;; A function
 
 (defun function-members (index target symbol limit)
-  "Return a plist for a JSON object about the function TARGET, whose name has the symbol SYMBOL. The
-object has at most LIMIT tests, and LIMIT functions that look up symbols by name. INDEX is the index
-of uses."
+  "Return a plist for a JSON object about the function TARGET. TARGET is the symbol SYMBOL or a list
+(SETF SYMBOL). The object has at most LIMIT tests, and at most LIMIT functions that look up symbols
+by name, and so may call TARGET (see FINDING-MEMBERS). INDEX is the index of uses."
   (append (name-arglist-members target)
           (list "naming" (naming-data index target 2000))
           (finding-members index symbol limit)
@@ -255,8 +255,8 @@ TOP-FORM structures, in the files that are keys of the hash table FILES."
       (sort (remove-duplicates places :key #'identity-of :test #'equal) #'place-before-p))))
 
 (defun use-place (user)
-  "Return a CODE-PLACE structure for the place of USER, a USER or TOP-FORM structure. Return NIL if
-USER is from no file."
+  "Return a CODE-PLACE structure for the place of the code that USER, a USER or TOP-FORM structure,
+stands for. Return NIL if this code is from no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (make-code-place (values (native-file (file-load-name source))) (top-form-number user)

@@ -1,8 +1,9 @@
 ;;;; Builds the index of uses when a request first needs it (CURRENT-INDEX). If an interrupt ends
 ;;;; that request, the next request continues to build. Later requests add the code and names that
 ;;;; the hooks in loads.lisp have recorded in **NEWS** since the index was begun. **NEWS** is T if
-;;;; there was too much to record. USE-INDEX and NOTE-USER are defined in uses.lisp; USER, with its
-;;;; kinds such as :LOOSE, and MAP-REACHED in users.lisp; ROOT-OF in function-names.lisp.
+;;;; there was too much to record. Other files define what this one uses: uses.lisp defines
+;;;; USE-INDEX and NOTE-USER; users.lisp defines USER, with its kinds such as :LOOSE, and
+;;;; MAP-REACHED; function-names.lisp defines ROOT-OF.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -22,8 +23,9 @@ collector would mistake words left there for references to code."
   (prog1 (let ((*work-left* #'names-left)) (updated-index)) (scrub-stack)))
 
 (defun names-left ()
-  "Return two values for *WORK-LEFT*: \"names\", and the number of elements that are still to be
-added to **INDEX**. Return NIL if **INDEX** is complete."
+  "Say how much work on **INDEX** is left, as a function in *WORK-LEFT* does: return the string
+\"names\", and the number of elements that are still to be added. Return NIL if **INDEX** is
+complete."
   (let ((index **index**))
     (and index
          (null (use-index-sorted index))
@@ -91,12 +93,14 @@ functions with such names."
   (and (plain-name-p name) (symbol-package (name-symbol name))))
 
 (defun add-pending (index)
-  "Add the first pending element of INDEX to its users."
+  "Take the first element out of the list PENDING of INDEX. Add the functions or the code for which
+it stands to the users of INDEX."
   (let ((next (pop (use-index-pending index))))
     (add-users index (if (user-p next) (list next) (users-by-name index next :any t)))))
 
 (defun finish-index (index)
-  "Record that INDEX is complete, and that all its users are sorted."
+  "Record that INDEX, a USE-INDEX, is complete, and that all its users so far are in sorted order.
+Free the memory that it no longer needs."
   (trim-uses index)
   (setf (use-index-sorted index) (length (use-index-users index))))
 
@@ -121,8 +125,8 @@ become definitions of a name."
                   collect (sb-ext:make-weak-pointer each)))))
 
 (defun taken-news ()
-  "Return the list **NEWS** and set **NEWS** to NIL. But if **NEWS** is T, return NIL and do not
-change **NEWS**."
+  "Return the list **NEWS** and set **NEWS** to NIL. But if **NEWS** is T, which means that the
+index must be built again, return NIL and do not change **NEWS**."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
@@ -153,10 +157,10 @@ definitions of these names."
 ;;; Finding functions that are not in the index yet
 
 (defun users-by-name (index name &key any)
-  "Return a list of new USER structures for the functions that are definitions of NAME: for all if
-ANY is true, else for those that INDEX does not have yet. After (SETF (FDEFINITION NAME) #'OTHER),
-INDEX may have the code object of the function because of OTHER, although it does not have the
-function under NAME. INDEX has it under NAME only if it is in USE-INDEX-OTHERS."
+  "Return a list of new USER structures for the functions that are definitions of NAME. If ANY is
+true, return all of them, else those that INDEX lacks. INDEX can have the code object of a function
+without having the function under NAME: after (SETF (FDEFINITION NAME) #'OTHER), it may have it as
+OTHER only. In this case, USE-INDEX-OTHERS tells whether INDEX has the function under NAME too."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or any
@@ -187,8 +191,8 @@ LOOSE-P, else NIL."
        (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun loose-p (code)
-  "Return true if the code object CODE is from no file and has a function without a name. Such a
-function may be the definition of no name, so that only data refers to it."
+  "Return true if the code object CODE does not come from a file and has a function without a name.
+Perhaps no name has such a function as its definition, and only data refers to the function."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
@@ -219,9 +223,9 @@ structure, so make one."
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Record in INDEX that it has the uses by the code object CODE. USER is the USER structure of a
-function in CODE. If the debug name of this function contains another name than USER has, add the
-function to USE-INDEX-OTHERS."
+  "Record in INDEX that the uses of names by the code object CODE were added to it. USER is the USER
+structure of a function in CODE. If OTHER-NAME-P is true for the name and the function of USER, add
+this function to the table USE-INDEX-OTHERS of INDEX."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))

@@ -61,9 +61,10 @@ of a symbol with the name NAME. If there is none, return the index at which it w
     low))
 
 (defun marked-places (gone symbols)
-  "SYMBOLS is the vector of a NAME-INDEX. Return a bit vector of the same length, in which 1 marks
-one index for each element of the list GONE. A symbol occurs in GONE and in SYMBOLS once for each
-package concerned."
+  "SYMBOLS is the vector of a NAME-INDEX. For each element of the list GONE, find one occurrence of
+this symbol in SYMBOLS. Return a bit vector as long as SYMBOLS, with 1 at these occurrences. A
+symbol is in SYMBOLS once for each package that exports it, and in GONE once for each package that
+no longer does."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place
@@ -171,8 +172,8 @@ of OTHER that are not in ONE."
 
 (defun changed-exports (all packages)
   "ALL is a list of older EXPORTS structures. Return three lists: current EXPORTS structures for
-PACKAGES, the symbols exported since ALL was made, and the symbols no longer exported. A symbol
-occurs once for each package concerned."
+PACKAGES, the symbols exported since ALL was made, and the symbols no longer exported. A symbol is
+in the second or third list once for each package that began or ceased to export it."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (exports-package exports) known) exports))
     (flet ((current (package)

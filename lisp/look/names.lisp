@@ -31,7 +31,8 @@
 (defun named-package (name &optional (within (session-package)))
   "Return the package called NAME. Try NAME as given, then in upper case, then without a leading #:
 or : in upper case. Nicknames count, and package-local nicknames of the package WITHIN (contract
-S0.9). If there is no such package, end the operation with an error answer (contract S3.4)."
+S0.9 in docs/develop/contracts.md). If there is no such package, end the operation with an error
+answer (contract S3.4)."
   (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))
@@ -82,8 +83,8 @@ none. Nothing is interned."
 
 (defun strip-wrapping (text)
   "Return two values: the spelling of the symbol in TEXT, without a leading #' or ', and true if
-TEXT is a SETF function name. For \"(SETF NAME)\" the spelling is \"NAME\". For \"P::(SETF NAME)\",
-the spelling in answers, it is \"P::NAME\"."
+TEXT is a SETF function name. For \"(SETF NAME)\" the first value is \"NAME\". For
+\"P::(SETF NAME)\", as answers write such a name, it is \"P::NAME\"."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((starts-p text "#'") (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
@@ -107,8 +108,8 @@ the spelling in answers, it is \"P::NAME\"."
 (defun package-for (prefix package-name default)
   "Return two values: the package for a symbol, and its name for answers. Use the first of these
 that is not NIL: PREFIX, the package prefix in the symbol's text; PACKAGE-NAME; DEFAULT; the
-session's package. PREFIX may be a local nickname in the package PACKAGE-NAME (contracts S3.2, C25,
-C26)."
+session's package. PREFIX may be a local nickname in the package PACKAGE-NAME (contracts S3.2, C25
+and C26 in docs/develop/contracts.md)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix
                          (named-package (if (find-if (lambda (char) (find char "|\\")) prefix)

@@ -4,7 +4,7 @@
 
 (defun callable-nature (symbol)
   "Return the string \"MACRO\", \"GENERIC-FUNCTION\" or \"FUNCTION\" (also for a special operator),
-or NIL if SYMBOL names none of these (contract C15)."
+or NIL if SYMBOL names none of these (contract C15 in docs/develop/contracts.md)."
   (cond ((not (fboundp symbol)) nil)
         ((special-operator-p symbol) "FUNCTION")
         ((macro-function symbol) "MACRO")
@@ -39,13 +39,15 @@ variable."
 
 (defun natures (symbol)
   "Return a list of strings for the kinds of definitions of SYMBOL, such as (\"FUNCTION\"
-\"CLASS\"). The tool apropos_search shows the first of them (contract C15)."
+\"CLASS\"). The tool apropos_search shows the first of them (contract C15 in
+docs/develop/contracts.md)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
 (defun exact-natures (symbol)
-  "Return the NATURES of SYMBOL as answers show them: \"CONSTANT VARIABLE\" or \"SYMBOL MACRO\"
-replaces \"VARIABLE\" if SYMBOL names such a variable."
+  "Return the list from NATURES, of strings for the kinds of definitions of SYMBOL, as answers show
+it. If SYMBOL names a constant or a symbol macro, \"CONSTANT VARIABLE\" or \"SYMBOL MACRO\" replaces
+\"VARIABLE\"."
   (let ((variable (case (variable-kind symbol)
                     (:constant "CONSTANT VARIABLE")
                     (:macro "SYMBOL MACRO")
@@ -53,7 +55,7 @@ replaces \"VARIABLE\" if SYMBOL names such a variable."
     (substitute variable "VARIABLE" (natures symbol) :test #'string=)))
 
 (defun any-natures (symbol)
-  "Return the EXACT-NATURES of SYMBOL, a list of strings. If this list is empty, return (\"TYPE\")
+  "Return the list from EXACT-NATURES for SYMBOL. If this list is empty, return (\"TYPE\")
 if SYMBOL names a type, or else (\"SETF EXPANDER\") if a form such as DEFSETF has defined one for
 SYMBOL."
   (cond ((exact-natures symbol))

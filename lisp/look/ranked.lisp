@@ -5,9 +5,9 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (match (:constructor make-match (symbol fit package-rank distance)))
-  "A symbol that the search has found. FIT and DISTANCE are the two values of the function from
-FIT-FUNCTION for the symbol, and PACKAGE-RANK is the rank of its home package. Lower numbers rank
-first."
+  "A symbol that the search has found. FIT and DISTANCE say how well the pattern fits the symbol:
+they are the two values of a function from FIT-FUNCTION. PACKAGE-RANK is the rank of the symbol's
+home package. Lower numbers rank first."
   symbol fit package-rank distance)
 
 (define-operation ("ranked-apropos" :gives (or apropos-data lookup-failure))
@@ -83,8 +83,8 @@ table with the packages of the user as keys."
 (defun map-candidates (visit package inherited users)
   "Call the function VISIT with each symbol to search. If PACKAGE is not NIL, these are the symbols
 present in PACKAGE and, if INHERITED is true, the symbols that PACKAGE inherits. If PACKAGE is NIL,
-these are the external symbols of all packages but KEYWORD, and the defined internal symbols of the
-packages in the hash table USERS."
+these are the external symbols of all packages but KEYWORD, and those internal symbols of the user's
+packages that name something. The keys of the hash table USERS are these packages."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)

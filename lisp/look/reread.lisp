@@ -12,8 +12,8 @@
   (file string) (why string))
 
 (defvar *entered* nil
-  "The current package of the file that is being read again. The reader uses *SCRATCH* instead of
-this package.")
+  "The package that is current in the file that is being read again. *PACKAGE* is a copy of this
+package, *SCRATCH*, so that reading interns no symbols in the package itself.")
 
 (defvar *evaluated-by-reader* '()
   "A list of the forms after #. in the top-level form that is being read again.")
@@ -123,9 +123,10 @@ CREATED, a function without arguments."
 
 (defun read-forms (visit file &rest version)
   "Call the function VISIT with two arguments for each top-level form of FILE, a native name: the
-number of the form, from 0, and the list of forms that SBCL compiles separately for it, with a
-quoted copy of each form that the reader evaluates in it. Return NIL or, if reading ended early, the
-reason as text. VERSION is a list of keyword arguments for CALL-READING-AGAIN."
+number of the form, from 0, and a list of forms. These are the parts that SBCL compiles separately,
+such as those of a PROGN, and then (QUOTE X) for each X that the reader evaluates. Return NIL or, if
+reading ended early, the reason as text. VERSION is a list of keyword arguments for
+CALL-READING-AGAIN."
   (let ((*package* *package*) (*entered* nil) (*scratch* nil) (*evaluated-by-reader* '())
         (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))

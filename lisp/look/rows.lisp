@@ -1,18 +1,18 @@
 ;;;; Makes the rows of answers about the users of a name. Finds the functions and top-level forms
 ;;;; that still exist and use the name, and describes each as a JSON object. USER is defined in
-;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp. In
-;;;; runs.lisp are RUN-P, true of code that was compiled to run once and has run, and RUNNING-P,
-;;;; true of such code that still runs.
+;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp,
+;;;; RUN-P and RUNNING-P in runs.lisp. Some code is compiled to run only once: RUN-P returns true if
+;;;; it has run, and RUNNING-P if it still runs.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; Finding the users that still exist
 
 (defun shown-itself-p (code name)
-  "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
-as a user. Return NIL if CODE was compiled to run once and has run. Also return NIL if the answer
-shows a top-level form instead: the form that made CODE or, if CODE was made during the load of a
-file, a form of this file that uses NAME. **CLAIMED** has the makers of code."
+  "CODE is a code object that uses NAME and is from no file. Return true if an answer must show CODE
+itself as a user of NAME. Return NIL if CODE was compiled to run once and has run. Also return NIL
+if the answer shows the maker of CODE (**CLAIMED**) instead: the evaluated form that made CODE or,
+if CODE was made during the load of a file, a form of this file that uses NAME."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -87,9 +87,10 @@ that were in the index when it was built, are already in this order."
         users)))
 
 (defun inside-form (user)
-  "USER is a USER structure. Find the top-level form of a file that made the function of USER, and
-return the elements of its FORM-USES-INSIDE that are definitions of USER's name. Return NIL if there
-are none, or if the backend has not read this text of the file."
+  "A top-level form of a file made the function of USER, a USER structure. Inside the text of this
+form, find the definitions of USER's name. Return a list of (NAME . SYMBOLS) lists for them, from
+FORM-USES-INSIDE. Return NIL if there are none, or if the backend has not read the text of the file
+from which the function comes."
   (let* ((function (user-function user)) (code (user-code user))
          (load (and (user-name user)
                     code
@@ -106,18 +107,19 @@ are none, or if the backend has not read this text of the file."
                         :key #'first :test-not #'equal))))))
 
 (defun contains-p (user name)
-  "Return true if the function of USER, a USER structure, may contain NAME as data. The functions of
-one top-level form share their constants, so the text of the function's definition, if it was read,
-must contain NAME, too."
+  "The code of USER, a USER structure, has NAME in its constants. Return true if NAME may be data of
+the function of USER. The functions of one top-level form share their constants, so NAME can belong
+to another one. If the text of the function's definition was read, it must contain NAME, too."
   (let ((inside (inside-form user)))
     (or (null inside)
         (some (lambda (definition) (member (name-symbol name) (rest definition) :test #'eq))
               inside))))
 
 (defun users-now (index name kinds)
-  "Return a sorted list of the USER and TOP-FORM structures in INDEX that still exist, use NAME by
-one of KINDS, a list of *USE-KINDS*, and come from the files of *WITHIN*. Throw to NEEDS-COLLECTION
-if only a garbage collection can show whether a user still exists."
+  "Return a sorted list of those USER and TOP-FORM structures in INDEX whose code still exists and
+uses NAME in one of the ways KINDS, a list of elements of *USE-KINDS*. If *WITHIN* is a table of
+files, the code must come from one of them. If only a garbage collection can show whether some code
+still exists, throw to NEEDS-COLLECTION."
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
                 (when (and (member kind kinds)
@@ -141,9 +143,10 @@ if only a garbage collection can show whether a user still exists."
   (sb-ext:gc :full (< (heap-usage) *searched-heap*)))
 
 (defun users-of (index name kinds)
-  "Return a sorted list of the USER and TOP-FORM structures in INDEX that still exist, use NAME by
-one of KINDS, a list of *USE-KINDS*, and come from the files of *WITHIN*. Collect garbage if only
-this shows which code still exists, but only once during an evaluation."
+  "Return a sorted list of the USER and TOP-FORM structures in INDEX for code that still exists,
+uses NAME, and comes from the files of *WITHIN*. KINDS is a list of those elements of *USE-KINDS*
+that count as uses. Collect garbage if it is unknown otherwise which code still exists, but only
+once during an evaluation."
   (catch 'needs-collection
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
@@ -155,7 +158,8 @@ this shows which code still exists, but only once during an evaluation."
   (users-now index name kinds))
 
 (defun shown-name (user)
-  "Return the name of USER, a USER structure, as text. The structure caches the text."
+  "Return as text the name of the code that USER, a USER structure, stands for. USER caches the
+text."
   (let* ((name (user-name user))
          (package (symbol-package (name-symbol name)))
          (known (user-text user)))
@@ -197,8 +201,8 @@ return NIL."
   "The maximum number of symbols that an answer lists for the data of one top-level form.")
 
 (defun data-names (top-form)
-  "Return a list of texts for the symbols in the data of TOP-FORM, a TOP-FORM structure, but not for
-variables. This includes the names that the form defines."
+  "Return a list of the names of the symbols that TOP-FORM, a TOP-FORM structure, contains as data.
+The list includes the names that the form defines, but no names of variables."
   (page (loop for symbol in (form-uses-data (top-form-uses top-form))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))

@@ -29,7 +29,8 @@ FUNCTION was compiled from a function inside this form."
         (stringp (simple-function-name function)))))
 
 (defun note-run (code)
-  "Record *RUN* for the code object CODE if CODE contains the function for the whole form in *RUN*."
+  "Store *RUN* in **RUNS** for the code object CODE if CODE contains the function that was compiled
+from the whole form in *RUN*."
   (when (and *run*
              (loop for index below (code-functions code)
                    thereis (whole-run-p (code-function code index))))
@@ -49,16 +50,18 @@ and has run, and CODE contains no other function without a name."
 ;;; Slots of structures that SETF sets without a call of the setter
 
 (defvar *set-in-place* '()
-  "A list of (PATH READER...) lists. PATH is the source path of a form. The expansion of this form
-sets the slots of the READERs without calls of their setters. EXPANSION-RECORDED removes an element.
-No lock is needed, since only one thread uses the compiler at a time.")
+  "A list of (PATH READER...) lists. PATH is the source path of a form that is being compiled. The
+expansion of this form sets the slots that the READERs read, but calls no setters. So
+EXPANSION-RECORDED records calls of the setters, and removes the element. No lock is needed, since
+only one thread uses the compiler at a time.")
 
 (defparameter *most-set-in-place* 100
   "The maximum length of *SET-IN-PLACE*. Older elements are dropped.")
 
 (defun slot-expanded (function place environment)
-  "Hook: call FUNCTION with PLACE and ENVIRONMENT. SETF and similar macros call FUNCTION to test if
-PLACE is a slot of a structure. If it is one, add the reader of the slot to *SET-IN-PLACE*."
+  "Hook: FUNCTION is the original, which SETF and similar macros call to test if the form PLACE
+reads a slot of a structure. Call it with PLACE and ENVIRONMENT, and return its value. If PLACE
+reads such a slot, add the reader to *SET-IN-PLACE*."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)

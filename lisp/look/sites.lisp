@@ -76,8 +76,8 @@ return NIL."
 
 (defun site-data (user function numbers)
   "Return a list of JSON objects with source locations in FUNCTION, a function of USER, a USER
-structure. NUMBERS lists the form numbers of these locations in the cross references of FUNCTION,
-with 0 for the whole definition."
+structure. NUMBERS lists the numbers of the subforms at these locations, as SBCL's cross references
+of FUNCTION count them: 0 is the whole definition."
   (loop with method = (method-text user) and place = (function-place function)
         for number in numbers
         collect (make-json-object

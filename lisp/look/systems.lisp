@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun asdf-value (name &rest arguments)
-  "Call the ASDF function with the string NAME as name, and return its values. Return NIL if it
-signals an error or does not exist."
+  "Call the function of ASDF named NAME, a string, with ARGUMENTS, and return its values. Return NIL
+if it signals an error or does not exist."
   (let ((function (contrib-function "ASDF" name)))
     (and function (nil-if-program-fails (apply function arguments)))))
 

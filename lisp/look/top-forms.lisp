@@ -15,8 +15,8 @@ while they ran calls these functions."
   name mark created (read nil) (state :unread) (forms '()) (made nil))
 
 (defun note-made (load names)
-  "LOAD is the FILE-LOAD structure of a file. A form of this file has compiled code while it ran, as
-with COMPILE, and this code calls the functions NAMES. Record NAMES in LOAD."
+  "LOAD is the FILE-LOAD structure of a file. While a form of this file ran, it compiled code, for
+example with COMPILE. This code calls the functions NAMES, a list. Record NAMES in LOAD."
   (let ((made (or (file-load-made load)
                   (setf (file-load-made load)
                         (make-hash-table :test 'equal :synchronized t)))))
@@ -78,8 +78,8 @@ uses. Remove TOP-FORM structures that are not current from these lists."
                            :test #'equal)))))
 
 (defun use-kinds (top-form name)
-  "Return a list of the kinds, from *USE-KINDS*, in which TOP-FORM uses NAME: :CONSTANT if TOP-FORM
-calls NAME, and :MENTION if TOP-FORM has NAME in its data or as a variable."
+  "Return a list of the kinds, from *USE-KINDS*, of the uses of NAME in TOP-FORM. Each call of NAME
+in a top-level form has the kind :CONSTANT. NAME in data or as a variable has the kind :MENTION."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
@@ -132,8 +132,9 @@ such parts here."
                '("default initarg"))))))
 
 (defun part-run (form)
-  "Return the only string from PARTS-RUN for FORM, a definition. If there are several, return the
-operator of FORM in lower case. If there is none, return NIL."
+  "Return a string for the part of FORM, a definition, that is evaluated outside the functions that
+it defines, such as \"specializer\". If several parts are, return the operator of FORM in lower
+case. If none is, return NIL."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
@@ -148,9 +149,9 @@ earlier form with the same DEFINER-KEY."
               (make-top-form nil nil :key key :form form :package *package*)))))
 
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A weak hash table from code objects that are from no file to their makers. A maker is the
-TOP-FORM structure of an evaluated form, or the FILE-LOAD structure of the load during which the
-code was made.")
+  "A weak hash table that maps each code object that was not compiled from a file to its maker. The
+maker is the TOP-FORM structure of an evaluated form, or the FILE-LOAD structure of the load during
+which the code was made.")
 
 (defun unread-definers ()
   "Return a list of the TOP-FORM structures in **DEFINERS** whose uses of names READ-DEFINER has not
@@ -168,7 +169,7 @@ recorded yet."
   (if *job* (job-throws *job*) 0))
 
 (defun most-of-time-p (start)
-  "Return true if most of the time since *BEGAN* has passed since START, an internal real time."
+  "Return true if more than half of the time since *BEGAN* came after START, an internal real time."
   (let ((now (get-internal-real-time)))
     (> (* 2 (- now start)) (- now *began*))))
 
@@ -183,10 +184,10 @@ taken most of the time since *BEGAN*: BODY would probably take too long for the 
            ,again)))))
 
 (defun read-definer (top-form)
-  "TOP-FORM is from UNREAD-DEFINERS. Record the names that its form uses, and remove the form from
-TOP-FORM. If the form is no definition, remove TOP-FORM from **DEFINERS**. The form is a definition
-if its operator is in *DEFINERS-OF-FUNCTIONS*, if its expansion has the name of TOP-FORM as quoted
-data, or if it uses names and the name of TOP-FORM is a string."
+  "Record the names that the form in TOP-FORM uses, and remove the form from TOP-FORM, a structure
+from UNREAD-DEFINERS. If the form turns out to be no definition, remove TOP-FORM from **DEFINERS**.
+The form is a definition in three cases: its operator is in *DEFINERS-OF-FUNCTIONS*; its expansion
+contains the name in TOP-FORM as quoted data; or that name is a string and the form uses names."
   (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
          (name (top-form-name top-form)) (package (top-form-package top-form))
          (*package* (if (package-name package) package *package*)) (read nil))

@@ -22,8 +22,9 @@ package PACKAGE whose instances are lists or vectors. The set is the keys of a h
           (setf (gethash name names) t))))))
 
 (defun declared-variable-p (symbol code)
-  "Return true if a constant of the code object CODE contains a declaration about SYMBOL as a
-variable. The template of a macro can be such a constant."
+  "Return true if a constant of the code object CODE contains a declaration about the variable
+SYMBOL, such as (DECLARE (IGNORE SYMBOL)). This occurs in macros whose expansions contain such a
+declaration."
   (labels ((bare-p (specifier)
              (and (proper-length specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
@@ -113,9 +114,9 @@ or one of USERS is not in NAMES."
       (notevery (lambda (user) (gethash user names)) users)))
 
 (defun without-entry (index names)
-  "NAMES is a list of names of functions. Return a list of those that have users but cannot be
-reached from a function that satisfies USED-ANYWAY-P. Their users are unused functions, or other
-functions in the returned list."
+  "NAMES is a list of the names of all functions of a package. Return a list of those functions that
+are used, but only by each other or by unused functions: no chain of uses leads to them from a
+function that satisfies USED-ANYWAY-P. INDEX is the index of uses."
   (let ((known (make-hash-table :test 'equal)) (uses (make-hash-table :test 'equal))
         (reached (make-hash-table :test 'equal)) (queue '()) (with-users '()))
     (flet ((reach (name)

@@ -1,5 +1,5 @@
-;;;; A user is a function that uses other names. This file finds users by their own names: the
-;;;; function, the methods, the macro, the compiler macro and the expanders that a name has.
+;;;; A user is a function that uses other names. This file finds the users with a given name: its
+;;;; function, methods, macro function, compiler macro function and expanders.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -19,9 +19,9 @@ return the function that expands the place NAME. Return NIL if there is no such 
     (if (consp known) (find-if #'functionp (list (car known) (cdr known))) known)))
 
 (defun map-reached (visit name)
-  "Call the function VISIT with two arguments for each function that is a definition of NAME: its
-kind, a key of *USER-KINDS*, and the simple function. Leave out closures made by a function with
-another name."
+  "Call the function VISIT for each function that is a definition of NAME: its function, its macro
+function, its methods and so on. VISIT takes two arguments: the kind of the definition, a key of
+*USER-KINDS*, and the simple function. Leave out a closure if a function of another name made it."
   (flet ((see (kind function)
            (let ((simple (and (functionp function)
                               (not (typep function
@@ -62,8 +62,8 @@ TEXT: a cache, NIL or a pair of the home package of NAME and the text of NAME."
   name kind function (text nil))
 
 (defun reached-p (user)
-  "Return true if the name of USER, a USER structure, still has the function of USER as a definition
-of the kind of USER."
+  "Return true if the function in USER, a USER structure, is still a definition of the name in USER,
+of the kind in USER."
   (let ((name (user-name user)) (kind (user-kind user)) (function (user-function user)))
     (flet ((see (kind-now function-now)
              (when (and (eq function function-now) (eq kind kind-now)) (return-from reached-p t))))

@@ -149,10 +149,10 @@ functions nested in this function. If USER has no name, return the functions wit
                        collect function))))))
 
 (defun removed-call-p (name called mentioned)
-  "CALLED and MENTIONED are lists of the names in the constants of some code, whose cross references
-have a call of NAME. Return true if the compiler has removed this call: NAME is a function of the
-program and in neither list. Return NIL if NAME can be inlined or transformed, since the code then
-works without NAME."
+  "The cross references of some code have a call of NAME. CALLED and MENTIONED are the two lists
+from NAMES-IN-CONSTANTS for this code. Return true if the compiler has removed the call: NAME is a
+function of the program, and neither list has NAME. Return NIL if the compiler can inline or
+transform calls of NAME, because code with such a call needs no constant for NAME."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)
@@ -191,8 +191,8 @@ works without NAME."
                  (aref larger 0) number)))))))
 
 (defun covered-by-last-p (use uses)
-  "Return true if USES, a vector of type USES, has a use by the same user as the integer USE that
-makes USE superfluous by COVERED-P. Examine only the last uses, since USES is ordered by user."
+  "Return true if COVERED-P finds USE, an integer for a use, superfluous because of another use in
+the vector USES by the same user. Look only at the last elements, since USES is ordered by user."
   (declare (type (unsigned-byte 32) use) (type uses uses) (optimize speed))
   (loop for i from (aref uses 0) downto 1
         for known = (aref uses i)
@@ -208,9 +208,10 @@ makes USE superfluous by COVERED-P. Examine only the last uses, since USES is or
                uses)))
 
 (defun covered-p (use known)
-  "USE and KNOWN are integers for uses of one name. Return true if USE adds nothing to an index that
-has KNOWN: both are by the same user, and they have the same kind, or USE is a :MENTION, or USE is a
-:CONSTANT and KNOWN is a :CALLS."
+  "USE and KNOWN are packed integers, each for one use of the same name. Return true if an index
+that has KNOWN does not need USE: both uses are by the same user, and KNOWN says as much as USE.
+That is so if both have the same kind, if USE is a :MENTION, or if USE is a :CONSTANT and KNOWN a
+:CALLS."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))
        (or (= use known)

@@ -5,7 +5,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defvar *scratch* nil
-  "The package in which symbols are interned while the backend reads a file again, or NIL.")
+  "NIL or, while the backend reads a file that was loaded before, the temporary package in which the
+reader interns symbols.")
 
 (defmacro without-traces (&body body)
   "Evaluate BODY, which reads or expands code of the program again, in such a way that the program
@@ -65,8 +66,9 @@ evaluated outside the functions that FORM defines."
           (and (eq (first form) 'defmethod) (nil-if-program-fails (specializer-forms form)))))
 
 (defun function-of-name-p (form)
-  "Return true if FORM is a NAMED-LAMBDA with the name of a global function or method. The walk
-skips its body, since the index has the uses in its compiled code."
+  "Return true if FORM is a NAMED-LAMBDA form, SBCL's LAMBDA with a name, and its name is that of a
+global function or method. The walk skips the body of such a form, since the index of uses already
+has the names that the compiled function uses."
   (and (typep form '(cons symbol (cons t)))
        (eq (first form) +named-lambda+)
        (let ((name (name-in-root (root-of (second form)))))
@@ -78,8 +80,8 @@ skips its body, since the index has the uses in its compiled code."
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun symbols-in (form)
-  "Return a list of the symbols of the program in FORM, and T. Return NIL and NIL if FORM has more
-than 5000 conses."
+  "Return two values: a list of the symbols in FORM that belong to the user's program, and T. If
+FORM has more than 5000 conses, return NIL and NIL."
   (let ((found (make-hash-table :test 'eq)) (left 5000))
     (labels ((visit (part)
                (loop while (consp part)

@@ -18,13 +18,12 @@ docs/develop/contracts.md)."
 (define-check (xrefs-kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate the forms BODY with the variable INDEX bound to the current index, while this thread
-holds the lock of the index. First read again the files that were loaded since the last use of this
-macro. This thread does not hold the lock while it reads these files, since reading runs macros of
-the program. *BEGAN* (top-forms.lisp) has the time at which this began. For BODY, *COLLECTED*
-(rows.lisp) and *NATIVE-FILES* (sites.lisp) begin anew, and *MAY-READ-SPANS* (jobs/spans.lisp)
-forbids reading files, since reader macros of the program may not run while this thread holds the
-lock."
+  "First read again the files that were loaded since the last use of this macro. Then take the lock
+of the index, and evaluate the forms BODY with the variable INDEX bound to the current index.
+Reading a file can run reader macros of the program, which must not run while this thread holds the
+lock. So the files are read before, and *MAY-READ-SPANS* (jobs/spans.lisp) forbids BODY to read
+files. *BEGAN* (top-forms.lisp) is bound to the time at which this began. For BODY, *COLLECTED*
+(rows.lisp) and *NATIVE-FILES* (sites.lisp) are bound to empty values."
   `(let ((*began* (get-internal-real-time)))
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -41,9 +40,11 @@ and of the backend."
   (with-index (index) (files-of index)))
 
 (defun user-parts (user)
-  "Return the list (NAME FUNCTION FILE FORM) for USER, a USER or TOP-FORM structure, with NIL for
-absent parts. FUNCTION is a simple function that is a definition of NAME. FORM is the number of a
-top-level form in FILE, a native name. A form outside files has the NAME that it defines."
+  "USER, a USER or TOP-FORM structure, stands for code that uses a name. Return the list (NAME
+FUNCTION FILE FORM) that describes this code, with NIL for absent parts. For a function, NAME is its
+name, and FUNCTION the function. For a top-level form in a file, FILE is the native name of the
+file, and FORM the number of the form. For a top-level form from no file, NAME is the name that it
+defines."
   (cond ((user-p user)
          (list (user-name user) (and (user-name user) (user-function user)) nil nil))
         ((top-form-source user)
@@ -73,8 +74,8 @@ top-level forms and of code without a name. OTHERS lists OTHER-ROW structures."
   (functions '()) (others '()) (places '()))
 
 (defstruct (other-row (:constructor make-other-row (name word group)))
-  "Users of a name that are no functions. NAME is the name to show, WORD a string such as
-\"setf expander\", and GROUP the list of users."
+  "A row for users of a name that answers do not show as functions. NAME is the name to show, WORD a
+string such as \"setf expander\", and GROUP the list of these users, USER or TOP-FORM structures."
   name word group)
 
 (defstruct (row-block (:constructor make-row-block (row items)))
@@ -114,9 +115,10 @@ call NAME."
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "PLACES lists TOP-FORM structures, and USER structures without a name. NAMED lists groups of named
-users of NAME. Return a sorted list of groups, each a list of one element of PLACES. Leave out
-duplicates, code of users in NAMED, and top-level forms that define such a user."
+  "PLACES is a list of users of NAME without a name: TOP-FORM structures and USER structures. NAMED
+is a list of groups of the other users, which have names. Return PLACES sorted by file, each element
+as a list of its own. Leave out an element that occurs twice, that has the same code as a user in
+NAMED, or that is only the top-level form which defines such a user."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -127,7 +129,7 @@ duplicates, code of users in NAMED, and top-level forms that define such a user.
 
 (defun rows-for (users name)
   "Return a ROWS structure for USERS, a list of USER and TOP-FORM structures that use NAME. If a
-constructor made by DEFSTRUCT is among them, add its structure to the OTHERS."
+constructor made by DEFSTRUCT is among them, also add a row for its structure to ROWS-OTHERS."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (shown-kind user)))
@@ -171,9 +173,10 @@ OTHERS. GROUPS and OTHERS list groups. A group is a list of users with the same 
                    groups))))
 
 (defun row-blocks (name rows kinds &key more possible)
-  "Return a list of two ROW-BLOCK structures about uses of NAME: one for the FUNCTIONS of ROWS, a
-ROWS structure, and one for its OTHERS and MORE, a list of OTHER-ROW structures. KINDS lists the
-kinds of the uses, such as :CALLS. POSSIBLE is true if the users only contain NAME as data."
+  "ROWS is a ROWS structure with the users of NAME. Return a list of two ROW-BLOCK structures: one
+for the slot FUNCTIONS of ROWS, and one for its slot OTHERS together with MORE, a list of OTHER-ROW
+structures. KINDS lists the kinds of the uses, such as :CALLS. POSSIBLE is true if the users only
+contain NAME as data."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
@@ -191,10 +194,10 @@ kinds of the uses, such as :CALLS. POSSIBLE is true if the users only contain NA
   "The maximum number of top-level forms that an answer lists.")
 
 (defun outside-members (places mentions)
-  "Return a plist for a JSON object with the members \"outside\" and \"outsideCount\" about
-top-level forms. PLACES lists groups of forms that use a name. MENTIONS lists groups of forms that
-only contain the name as data. The server finds these forms in their files, and decides which of
-them count."
+  "Return a plist of answer members about top-level forms: \"outside\", the first *MOST-PLACES*
+groups of them, and \"outsideCount\", the number of all groups if there are more. PLACES lists the
+groups whose forms use a name, and MENTIONS those whose forms only contain the name as data. The
+server finds these forms in their files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
@@ -228,11 +231,11 @@ makes this request, and its code will be gone when it has run."
     rows))
 
 (defun mentioned-rows (index target calls &optional nature)
-  "Return a ROWS structure for the functions and forms in INDEX that contain TARGET as data. Leave
-out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is NIL, or
-a part of the names of some kinds of definitions, such as \"FUNCTION\" (natures.lisp). If TARGET is
-defined, but not as NATURE, return an empty structure, since such data probably refers to one of the
-other definitions."
+  "Return a ROWS structure for the functions and forms in INDEX that contain the symbol TARGET as
+data, as in (MAPCAR 'F LIST). Leave out those in CALLS, the ROWS structure of the functions and
+forms that use TARGET. NATURE is NIL or a string such as \"FUNCTION\". If it is a string, and TARGET
+has definitions, but none of a kind (natures.lisp) whose name contains NATURE, return an empty
+structure. Such data probably refers to one of the other definitions."
   (let ((natures (and nature (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -260,8 +263,8 @@ these functions, since they are definitions of no name."
     users))
 
 (defun sbcl-rows-block (index name)
-  "Return a ROW-BLOCK structure for the functions of SBCL without a name that call NAME. INDEX is
-the index of uses."
+  "Return a ROW-BLOCK structure for functions of SBCL that call the function NAME, but have no name
+themselves (see SBCL-USERS). INDEX is the index of uses."
   (make-row-block (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
                   (sbcl-users index name)))
 
@@ -273,9 +276,9 @@ way KIND, such as :SETS. WORD is the string that answers show for KIND."
                   (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return a list of JSON objects: the answer rows for LIMIT of the items in BLOCKS, from OFFSET on.
-BLOCKS is a list of ROW-BLOCK structures. If SITES is true, the rows have the source locations of
-the uses."
+  "Return a list of JSON objects, the rows of an answer. BLOCKS is a list of ROW-BLOCK structures.
+Skip the first OFFSET of all their items, and return a row for each of the next LIMIT items. If
+SITES is true, the rows have the source locations of the uses."
   (loop with offset = (or offset 0)
         for block in blocks
         for items = (row-block-items block)
@@ -285,9 +288,10 @@ the uses."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return a plist for a JSON object about top-level forms, and about users that the index may not
-have. PLACES lists groups of top-level forms that use a name, and MENTIONS groups of those that only
-contain the name as data. If UNKNOWN is true, add the files that could not be read again."
+  "Return a plist for a JSON object about the uses of a name that are not in functions, and about
+the reasons why uses may be missing. PLACES lists groups of top-level forms that use the name, and
+MENTIONS groups of those that only contain it as data. If UNKNOWN is true, add the files that could
+not be read completely."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -295,9 +299,9 @@ contain the name as data. If UNKNOWN is true, add the files that could not be re
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "NAME is a function of the program. SBCL may have no record of its uses in top-level forms. Return
-the reason as a string: \"macro\", \"inline\", or \"slot\" for the setter of a slot, which is
-open-coded everywhere. Return NIL if there is no such reason."
+  "NAME is a function of the program. Return a string if SBCL may not have recorded some uses of
+NAME in top-level forms. The string is the reason: NAME is a \"macro\" or an \"inline\" function, or
+sets a \"slot\" and is therefore open-coded everywhere. Otherwise return NIL."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")

@@ -30,7 +30,7 @@
 them.")
 
 (defparameter *shown-characters* 2000
-  "The approximate number of characters that all arguments and values may take together.")
+  "The approximate number of characters of all arguments and values in an answer together.")
 
 (defun call-rows (calls job)
   "Return a list of JSON objects for CALLS, observed by JOB, in the order in which they began."

@@ -26,7 +26,7 @@
   "An observed function."
   (name string) (calls integer)
   (every integer :optional
-   "Only one of this many calls was recorded, because there were too many.")
+   "N, when only every Nth call was recorded, because there were too many calls.")
   (unseen (member "inline" "compiler-macro" "block" "itself") :optional
    "Why some calls of the function are not seen.")
   (apart place :optional
@@ -86,9 +86,10 @@ takes minutes and cannot be interrupted."
 ;;; Choosing the calls to record
 
 (defun chooser (name text package)
-  "Return a compiled function with the parameters of the function NAME, which evaluates the forms in
-TEXT with these parameters bound to its arguments. Read TEXT in PACKAGE or, if PACKAGE is NIL, in
-the package of NAME. If TEXT cannot be read or compiled, end the operation with an error answer."
+  "Return a compiled function that decides whether a call of the function NAME is recorded: it takes
+the arguments of the call, and returns the value of the forms in TEXT. These forms can use the
+parameters of NAME as variables. Read TEXT in PACKAGE or, if PACKAGE is NIL, in the package of NAME.
+If TEXT cannot be read or compiled, end the operation with an error answer."
   (let* ((symbol (name-symbol name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -176,9 +177,9 @@ symbol)."
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun place-if-unnamed (name)
-  "If the code of the function NAME does not refer to NAME, a recursive call is a jump that no probe
-records. Then return a JSON object with the source location of the function. Else, or if the
-location is unknown, return NIL."
+  "Return a JSON object with the source location of the function NAME if its code does not refer to
+NAME. In such code, SBCL compiles a recursive call to a jump, which no probe can record. Otherwise,
+or if the location is unknown, return NIL."
   (let ((function (plain-definition name)))
     (when (and (typep function 'simple-function)
                (not (member name (called-names (function-code function)) :test #'equal)))

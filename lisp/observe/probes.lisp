@@ -28,9 +28,9 @@ return a function that first records the entry of METHOD. Else return the value 
         code)))
 
 (defun note-entries-of (function)
-  "Record from now on the methods that calls of the generic function FUNCTION enter. This begins
-when SBCL makes the code that calls the methods anew. The caller must cause this, for example by
-installing a probe."
+  "Record from now on which methods the calls of the generic function FUNCTION enter. This takes
+effect only when SBCL next makes the code that calls the methods. The caller must cause that, for
+example by installing a probe."
   (sb-thread:with-mutex (**entered-lock**)
     (push function **entered-functions**)
     (when (and (null (rest **entered-functions**)) +called-method+)

@@ -88,9 +88,9 @@ call."
 (defvar *innermost* nil "The CALL structure of the innermost recorded call in this thread, or NIL.")
 
 (defparameter *depth-limit* 500
-  "The end of a call is not recorded if at least this many recorded calls are around the call.")
+  "The end of a call is not recorded if the call is nested in at least this many recorded calls.")
 (defparameter *stack-limit* 262144
-  "The end of a call is not recorded if fewer octets than this are left on the stack.")
+  "The end of a call is not recorded if the stack has fewer free octets than this when it begins.")
 (defconstant +quick-calls+ 65536
   "The number of calls of a function after which the rate of its calls is checked again.")
 (defparameter *calls-a-second* 500000
@@ -169,8 +169,8 @@ a PROBE structure. ADDRESS is the return address of the call, or NIL."
 
 (defun note-entry (function method)
   "Record that METHOD of the generic function FUNCTION is entered, if the innermost recorded call of
-this thread is of FUNCTION. Record it in the CALL structure of this call, and in the CALL structures
-of other observations for the same call."
+this thread is a call of FUNCTION. If several observations record that call, each has its own CALL
+structure for it; record METHOD in all of these."
   (unless *unrecorded*
     (loop with observations = '()
           for call = *innermost* then (call-parent call)
@@ -182,8 +182,9 @@ of other observations for the same call."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "A call of the function of PROBE is not recorded. If the innermost recorded call in this thread is
-of the same function, record no more methods in it, since they may belong to the unrecorded call."
+  "A call of the function of PROBE begins, but is not recorded. If the innermost recorded call in
+this thread is of the same function, record there no more methods that are entered, since they may
+belong to the unrecorded call."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))
@@ -211,7 +212,7 @@ how FUNCTION ended."
 
 (defun record-call (probe function &rest arguments)
   "Call FUNCTION, the original function of PROBE, with ARGUMENTS, and return its values. Record the
-call if its arguments satisfy the WHERE of PROBE."
+call if the function in the slot WHERE of PROBE returns true for ARGUMENTS, or if this slot is NIL."
   (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
          (call (and (chosen-p probe arguments) (new-call probe arguments address))))
     (cond ((and call (eq :running (call-how call))) (call-recorded call function arguments))
@@ -234,9 +235,9 @@ the call with NUMBER on. Do nothing if PROBE has a function WHERE."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true if it must be recorded, unless the function
-WHERE of PROBE then rejects it. Return NIL for a call without interrupts, as inside a lock of SBCL,
-since recording takes some of these locks."
+  "Count a call of the function of PROBE. Return true if the call is to be recorded; RECORD-CALL
+then also asks the function in the slot WHERE of PROBE. Return NIL for a call while interrupts are
+disabled, as inside a lock of SBCL, because recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)

@@ -71,7 +71,7 @@ allocated page of memory.")
    (lambda () (funcall (profiler "STOP-PROFILING")))))
 
 (defun profiler (name)
-  "Return the function with the string NAME in SBCL's profiler. If this SBCL has no profiler, end
+  "Return the function of SBCL's profiler named NAME, a string. If this SBCL has no profiler, end
 the operation with an error answer."
   (or (contrib-function "SB-SPROF" name)
       (progn (require-contrib "SB-SPROF")
@@ -79,8 +79,8 @@ the operation with an error answer."
       (fail-lookup "noProfiler" t)))
 
 (defun profiler-value (name)
-  "Return the value of the variable with the string NAME in SBCL's profiler. Return NIL if there is
-none."
+  "Return the value of the variable of SBCL's profiler named NAME, a string. Return NIL if there is
+no such variable."
   (let ((symbol (contrib-symbol "SB-SPROF" name)))
     (and symbol (boundp symbol) (symbol-value symbol))))
 
@@ -141,9 +141,10 @@ samples."
         when function collect function))
 
 (defun chosen-spots (spots top samples)
-  "SPOTS is a list of SPOT structures, and SAMPLES the number of samples. Return a list of TOP
-elements of SPOTS: three fourths with the highest SELF, the others with the highest TOTAL. Leave out
-functions that are in fewer than one of 2000 samples."
+  "SPOTS is a list of SPOT structures, which stand for functions, and SAMPLES the number of samples.
+Return a list of TOP elements of SPOTS. Three fourths of them are those that were most often the
+innermost function, the others those that were most often on the stack. Leave out functions that are
+in fewer than one of 2000 samples."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))

@@ -37,8 +37,8 @@
                      (code-of function)))))
 
 (defun closures-among (functions)
-  "Return an alist from names to closures: the names of those FUNCTIONS whose definitions are
-closures, and these closures."
+  "Return a list of (NAME . CLOSURE) pairs. NAME is the name of one of FUNCTIONS that is defined
+globally, and CLOSURE its definition. Leave out functions that are no closures."
   (loop for function in functions
         for name = (plain-function-name function)
         ;; The name of a method, for example, is no name of a global function.
@@ -46,8 +46,8 @@ closures, and these closures."
         when (and definition (closure-p definition)) collect (cons name definition)))
 
 (defun crowded-tables (functions)
-  "Return a list of JSON objects for the hash tables with many keys of the same hash that FUNCTIONS
-can reach: from variables that they use, and from closures among them."
+  "Return a list of JSON objects for hash tables in which many keys have the same hash. Search the
+values of the variables that FUNCTIONS use, and the closures among FUNCTIONS."
   (loop with left = *most-keys*
         for (name . object) in (append (loop for variable in (variables-used functions)
                                              collect (cons variable (symbol-value variable)))

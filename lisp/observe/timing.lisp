@@ -120,7 +120,8 @@ values of READER, and the median of the octets."
 
 (defun mostly-runs-p (rounds denied)
   "ROUNDS is a list of TAKEN structures. DENIED is the fraction of the time in which the thread
-waited for a CPU. Return true if the thread used a CPU for more than a twentieth of the other time."
+waited for a CPU. Return true if the thread used a CPU for more than a twentieth of the rest of the
+time."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu))
         (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))

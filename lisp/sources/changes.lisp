@@ -59,10 +59,9 @@ or, if none is saved, the part in TEXT. TEXT is the text of the file when DEFINI
       (deciding-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Save the forms of some definitions of the file FILE in DEFINITION-BASELINE, for later
-comparisons. TEXT was the text of FILE at load number SERIAL. Of the definitions that this load made
-and no later load has made again, save the forms of variables, and of definitions that are compiled
-into code that uses them."
+  "TEXT was the text of the file FILE at load number SERIAL. For later comparisons, save the
+DECIDING-PART of the forms of some definitions in DEFINITION-BASELINE. These definitions were made
+by this load, and by no later one. They are variables, or satisfy COMPILED-IN-P."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable)
@@ -81,9 +80,9 @@ into code that uses them."
              (string-upcase (string-left-trim "#:" entered))))))
 
 (defun keep-former (file old-text text)
-  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Some forms of
-OLD-TEXT may be absent from TEXT. Add those with the operator of a definition to SOURCE-FILE-FORMER
-of FILE. Do nothing if a text cannot be split into forms."
+  "OLD-TEXT is the last loaded text of FILE, a SOURCE-FILE structure, and TEXT its present text. If
+a form of OLD-TEXT is absent from TEXT and looks like a definition, add it to the forms in
+SOURCE-FILE-FORMER of FILE. Do nothing if a text cannot be split into forms."
   (let* ((changed (and old-text text (string/= old-text text)))
          (old (and changed (forms-of old-text))) (new (and changed (forms-of text)))
          (now (make-hash-table :test 'equal)) (package nil))
@@ -109,8 +108,9 @@ this happened to the variable of DEFINITION, and it still has the kept value."
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-set (symbol)
-  "Record that a form has set the variable SYMBOL, perhaps to the same value as before. From now on
-no answer mentions that SYMBOL kept its value although a loaded file gives another value."
+  "Record that a form has set the variable SYMBOL, perhaps to the same value as before. Answers list
+the variables that kept their values although a loaded file gives them other values. From now on,
+they leave out SYMBOL."
   (sb-thread:with-mutex (**lock**)
     (loop with key = (definition-key :variable symbol nil)
           for file being the hash-values of **files**
@@ -153,8 +153,8 @@ definitions. VALUES is a hash table from variables to their values before the lo
 
 (defun changed-names (pairs old-text text)
   "PAIRS is a list of (NEW . OLD) pairs of definitions. OLD-TEXT is the old text of the file, and
-TEXT the new text. Each can be NIL. Return a list of the names of definitions in PAIRS that are
-compiled into code that uses them, and whose forms in OLD-TEXT and TEXT differ."
+TEXT the new text. Each can be NIL. Return the names of those definitions whose forms in OLD-TEXT
+and TEXT differ, and which SBCL compiles into the code that uses them, as it does with macros."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -199,8 +199,8 @@ of a RECORDING structure, newest first."
 ;;; Functions compiled with a definition that has changed
 
 (defun token-in-p (name form)
-  "Return true if FORM, a text from PLAIN-FORM, contains the string NAME as a whole token. Tokens in
-strings do not count."
+  "FORM is the text of a form without comments, as PLAIN-FORM returns it. Return true if it contains
+the string NAME as a whole token outside of strings. Ignore letter case."
   (let ((end (length form)) (index 0))
     (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
       (loop while (< index end)
@@ -226,8 +226,8 @@ strings do not count."
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
   "SYMBOL is a symbol macro, type or structure, whose uses SBCL does not record as cross references.
 Return a list of COMPILED-USE structures for the definitions that may use SYMBOL, since their forms
-contain the string TOKEN. Leave out functions just compiled, whose debug sources are in the list
-FRESH."
+contain the string TOKEN. Leave out functions whose debug sources are in the list FRESH: they have
+just been compiled."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -259,7 +259,7 @@ elements in all."
 
 (defun note-outdated (names fresh)
   "Add to **OUTDATED** the functions whose code contains old definitions of NAMES. Leave out
-functions just compiled, whose debug sources are in the list FRESH."
+functions whose debug sources are in the list FRESH: they have just been compiled."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -267,10 +267,11 @@ functions just compiled, whose debug sources are in the list FRESH."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "LAID-OUT is a list of LAID-OUT structures. For each of them, add to **OUTDATED** the code that
-refers to its old layout, the code into which its functions were compiled, and the code that
-contains its quoted name, for example as a type. Leave out functions just compiled, whose debug
-sources are in the list FRESH."
+  "LAID-OUT is a list of LAID-OUT structures: structures of the program whose layout has changed.
+Add to **OUTDATED** the code that was compiled for an old layout: code that refers to the layout,
+code into which functions of the structure were compiled, and code that contains the quoted name of
+the structure, for example as a type. Leave out functions whose debug sources are in the list FRESH:
+they have just been compiled."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))
@@ -294,10 +295,9 @@ Return NIL if the name has no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT, as text, if the form does not contain the name of
-DEFINITION, because a macro has computed the name. Otherwise return NIL. Also return NIL for a
-function whose own name is not the name of DEFINITION, since it is unknown which form gave it that
-name."
+  "Return the form of DEFINITION in TEXT, as text, if a macro has computed the name of DEFINITION,
+so that the form does not contain this name. Otherwise return NIL. Also return NIL if DEFINITION is
+of a function that was made under another name: it is unknown which form gave it the present name."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition))
          (own (and function (plain-function-name function))))
@@ -310,9 +310,10 @@ name."
          form)))
 
 (defun numbered-by-form (definition text)
-  "Return a pair of the name of DEFINITION without its digits, and the form of DEFINITION in TEXT.
-The pairs are EQUAL for names such as FOO1 and FOO2 that one form makes. Return NIL if the name has
-no digits or the form contains the name."
+  "Return a pair for DEFINITION, made by a form in TEXT: the name of DEFINITION without its digits,
+and the text of the form. If one form makes FOO1 at one load and FOO2 at the next, their pairs are
+EQUAL. Return NIL if the name has no digits, or if the form contains the name and so always makes
+the same."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 

@@ -15,8 +15,8 @@ number of ITEMS. Return NIL if there are no ITEMS."
 perhaps only the end of the value has changed.")
 
 (define-shape unset-variable ()
-  "A variable that was bound already, so that a load of the form that defines it, such as a DEFVAR,
-  did not set it."
+  "A variable that kept its old value when a file with its DEFVAR, or a similar form, was loaded.
+  The variable was bound already, so the form did not set it."
   (name string)
   (value string "The value of the variable in the image, as printed.")
   (says string :optional
@@ -81,9 +81,9 @@ beginning with those that no answer has listed yet."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files &optional removed)
-  "Return a list of the OUTDATED-USES that concern FILES, a list of files, or REMOVED, a list of
-definitions. A COMPILED-USE concerns FILES if one of FILES defines the used name or the user. It
-concerns REMOVED if REMOVED has a definition of the used name."
+  "Return those of the OUTDATED-USES, COMPILED-USE structures, that concern FILES, a list of files,
+or REMOVED, a list of definitions. A use concerns FILES if one of FILES defines the used name or the
+code that uses it. It concerns REMOVED if REMOVED has a definition of the used name."
   (flet ((concerned-p (use)
            (let* ((used (compiled-use-used use)) (user (compiled-use-user use))
                   (method (method-of (compiled-use-function use) user)))
@@ -150,8 +150,9 @@ instances with the old layout."
                           "instances" count)))
 
 (define-shape disagreement ()
-  "Differences between the image and files that both loads and comparisons report. Each list has a
-  limited length. Its total, such as `oldTotal` for `old`, counts all items."
+  "Differences between the image and files. Loads and comparisons both report these kinds of
+  differences. Each list has a limited length. Its total, such as `oldTotal` for `old`, counts all
+  items."
   (old (list old-item) :optional) (old-total integer :optional)
   (unset (list unset-variable) :optional) (unset-total integer :optional)
   (outdated (list outdated-users) :optional) (outdated-total integer :optional))
@@ -233,10 +234,10 @@ the beginning of the evaluated form."
               when evaluation return (make-json-object (evaluation-members evaluation)))))
 
 (defun maker-of (name &rest kinds)
-  "NAME is a name or a method, and KINDS are keywords such as :FUNCTION. Return three values for the
-definition of NAME as one of KINDS: the path of the file whose code made this definition, the number
-of the top-level form that ran this code, and the object of the definition. An unknown value is NIL.
-**MAKER-OF** is this function."
+  "NAME is a name or a method, and KINDS are keywords such as :FUNCTION. Look for a definition of
+NAME whose kind is one of KINDS. Return three values: the path of the file whose code made this
+definition, the number of the top-level form that ran this code, and the defined object. An unknown
+value is NIL. The backend calls this function as **MAKER-OF**."
   (loop for file being the hash-values of **files**
         do (loop for kind in kinds
                  for definition = (gethash (definition-key kind name name)
@@ -263,7 +264,7 @@ of the top-level form that ran this code, and the object of the definition. An u
 (defun differing-data (definition file)
   "Return a JSON object about the difference between the image and DEFINITION, which the last load
 of the file FILE made. Return NIL if the image still has DEFINITION. Also return NIL if
-DEFINITION is of a generic function and its name has another definition now, or if the same load
+DEFINITION defines a generic function and its name has another definition now, or if the same load
 made the other definition."
   (unless (current-p definition)
     (let* ((now (in-place-of definition))
@@ -297,9 +298,9 @@ the image no longer has. Include only definitions that satisfy the predicate WAN
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "A variable can keep its value although the file FILE was loaded with another value. Return a list
-of JSON objects for the variables of FILE with such values, if their definitions satisfy the
-predicate WANTED."
+  "Return a list of JSON objects for variables of the file FILE that kept their values when FILE was
+loaded, although FILE gives other values. A DEFVAR, for example, leaves the old value. Include only
+variables whose definitions satisfy the predicate WANTED."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition)
                                       (funcall wanted definition)

@@ -12,7 +12,7 @@
     (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "IDENTITY is the object of a definition: a source location, a method, or SBCL's record of a
+  "IDENTITY is the object that a definition made: a source location, a method, or SBCL's record of a
 DEFSETF. Return the source location of the definition, or NIL if IDENTITY has none."
   (typecase identity
     (source-location identity)
@@ -31,9 +31,9 @@ it. Else return IDENTITY."
   (if (typep identity '(cons t function)) (cdr identity) identity))
 
 (defun identity-file (identity)
-  "IDENTITY is the object of a definition: a function, a method, a source location, or SBCL's record
-of a DEFSETF. Return SBCL's name of the file with the definition. Return NIL if the definition is
-from no file or from a file of SBCL."
+  "IDENTITY is the object that a definition made: a function, a method, a source location, or SBCL's
+record of a DEFSETF. Return SBCL's name of the file with the definition. Return NIL if the
+definition is from no file or from a file of SBCL."
   (let* ((identity (without-record identity))
          (name (if (typep identity '(and function (not generic-function)))
                    (let ((source (function-source identity))) (and source (source-name source)))
@@ -42,9 +42,9 @@ from no file or from a file of SBCL."
     (and name (not (sbcl-file-p name)) name)))
 
 (defun identity-form (identity)
-  "IDENTITY is the object of a definition, such as a function or a source location. Return the
-number of the top-level form that made the definition. Return NIL if the number is unknown, as for a
-definition that EVAL or COMPILE made."
+  "IDENTITY is the object that a definition made, such as a function or a source location. Return
+the number of the top-level form that made the definition. Return NIL if the number is unknown, as
+for a definition that EVAL or COMPILE made."
   (let* ((identity (without-record identity)) (location (location-of identity)))
     (cond (location (location-form location))
           ((and (typep identity '(and function (not generic-function))) (identity-file identity))

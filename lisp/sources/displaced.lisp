@@ -61,8 +61,9 @@ BY is the operator of this form, DEFGENERIC or DEFMETHOD."
                  methods))))
 
 (defun displace-methods (function name by)
-  "Remove the methods of FUNCTION, the generic function NAME, and add them to *DISPLACED*. If BY is
-DEFMETHOD, undefine the function too."
+  "Remove the methods of FUNCTION, the generic function NAME, and add them to *DISPLACED*. BY is the
+operator of the form that conflicts with them, DEFGENERIC or DEFMETHOD. If it is DEFMETHOD, undefine
+the function too."
   (dolist (method (copy-list (sb-mop:generic-function-methods function)))
     (push (make-definition :method name method **serial**) *displaced*)
     (remove-method function method))
@@ -83,16 +84,16 @@ location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMET
               (fmakunbound name)))))))
 
 (defun displacing-conflicts (name lambda-list location by)
-  "If a tool is loading a file or a system in this thread, call DISPLACE-CONFLICTS with NAME,
-LAMBDA-LIST, LOCATION and BY. Ignore errors, which must not reach the program."
+  "If a tool is loading a file or a system in this thread, call DISPLACE-CONFLICTS with the same
+arguments. Ignore errors, which must not reach the program."
   (when (and *displacing* *recording*)
     (with-isolation (displace-conflicts name lambda-list location by))))
 
 ;;; Reporting removed methods in answers
 
 (defun missed-p (definition)
-  "DEFINITION is of a removed method. Return true if its generic function exists and no other method
-has replaced the method. Return NIL if the file of the method was loaded again without it."
+  "DEFINITION stands for a removed method. Return true if its generic function exists and no other
+method has replaced the method. Return NIL if the file of the method was loaded again without it."
   (let* ((path (definition-file-name definition))
          (file (and path (gethash (file-path path) **files**))))
     (and (generic-function-named (definition-name definition))

@@ -16,8 +16,8 @@
           when (current-p definition) collect definition)))
 
 (defun of-names-p (definition names)
-  "Return true if DEFINITION is of one of the function names NAMES, a method for a class with such a
-name, or a package that a keyword in NAMES names."
+  "NAMES is a list of function names and, for packages, keywords. Return true if DEFINITION has one
+of NAMES, is a method for a class with such a name, or is a package that a keyword in NAMES names."
   (or (member (definition-name definition) names :test #'equal)
       (and (eq (definition-kind definition) :package)
            (find (definition-name definition) (remove-if-not #'keywordp names) :test #'string=))
@@ -27,9 +27,9 @@ name, or a package that a keyword in NAMES names."
                                 (member (class-name specializer) names))))))
 
 (defun forgettable (names)
-  "Return two lists of the evaluated definitions of NAMES, a list of function names. The first has
-the definitions that no file has, with their parts. The second has the definitions that have
-replaced the definition of a file."
+  "NAMES is a list as for OF-NAMES-P. Return two lists of definitions of these names that evaluated
+forms have made. The first has those that are in no file, and their parts. The second has those that
+have replaced a definition from a file."
   (let* ((all (evaluated-definitions))
          (named (remove-if-not (lambda (definition) (of-names-p definition names)) all))
          (replacing (remove-if-not (lambda (definition)
@@ -76,11 +76,12 @@ classes that these define, of the instances of these classes, and of the BARE-SY
       (or (member object symbols :test #'eq) (member object classes :test #'eq)
           (member object others :test #'eq) (member (class-of object) classes :test #'eq)))))
 
-(defparameter *entry-parts* 200 "The maximum number of parts of an object that can be an entry.")
+(defparameter *entry-parts* 200 "The maximum number of parts that ENTRY-P examines. It returns NIL for an object with more parts.")
 
 (defun entry-p (object removed-p)
-  "Return true if OBJECT refers to something that satisfies the predicate REMOVED-P, and to no
-symbol of the program with another definition. Then only the removed definitions need OBJECT."
+  "Return true if only removed definitions need OBJECT, an entry of a list or of a table: OBJECT
+refers to something that satisfies the predicate REMOVED-P, and to no symbol of the program that
+still has a definition."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
@@ -110,10 +111,10 @@ texts for these elements. Remove nothing from a property list."
               finally (return (values kept texts))))))
 
 (defun trim-table (table removed-p)
-  "Remove an entry from the hash table TABLE if its key satisfies the predicate REMOVED-P. Also
-remove an entry if its value satisfies ENTRY-P with REMOVED-P, unless its key has another
-definition, since the value can have replaced an older value. Return a list of texts for the removed
-entries."
+  "Remove the entries of removed definitions from the hash table TABLE. Return a list of texts for
+these entries. Remove an entry if its key satisfies the predicate REMOVED-P, or if its value
+satisfies ENTRY-P with REMOVED-P. But keep an entry of the second kind if its key is a symbol that
+still has a definition, since the value can have replaced an older value."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -138,9 +139,10 @@ refers directly, and with NIL."
           (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
 (defun trim-object (object set removed-p)
-  "OBJECT can be a list, a hash table or a vector with a fill pointer. Remove its entries that
-satisfy ENTRY-P with the predicate REMOVED-P. SET is a function that sets the place of OBJECT, or
-NIL if OBJECT is in neither a slot nor an entry. Do not change a list if SET is NIL. Return two
+  "If OBJECT is a list, a hash table or a vector with a fill pointer, remove the entries that are
+needed only by definitions that satisfy the predicate REMOVED-P (see ENTRY-P). SET is a function
+that stores a new value in the place that holds OBJECT: a variable, a slot, or the value in an entry
+of a hash table. If OBJECT was found elsewhere, SET is NIL, and a list stays as it is. Return two
 values: OBJECT or the shorter list that replaces OBJECT, and a list of texts for the removed
 entries."
   (cond ((hash-table-p object) (values object (trim-table object removed-p)))
@@ -158,9 +160,10 @@ entries."
         (t object)))
 
 (defun trim-value (value set removed-p seen)
-  "Remove the entries that satisfy ENTRY-P with the predicate REMOVED-P from the lists, hash tables
-and vectors that can be reached from VALUE. SET is a function that sets the place of VALUE. SEEN is
-an EQ hash table with the objects already examined as keys. Return a list of texts for the entries."
+  "Remove the entries that are needed only by definitions that satisfy the predicate REMOVED-P (see
+ENTRY-P) from the lists, hash tables and vectors that can be reached from VALUE. SET is a function
+that stores a new value in the place that holds VALUE. SEEN is an EQ hash table with the objects
+already examined as keys. Return a list of texts for the removed entries."
   (loop with left = (list (list value set))
         while (and left (< (hash-table-count seen) *most-parts*))
         append (destructuring-bind (object set) (pop left)
@@ -183,10 +186,10 @@ SYMBOL satisfies the predicate REMOVED-P. Return a list of the removed indicator
   "The line of an answer for a search that stopped at *MOST-PARTS* objects.")
 
 (defun trim-program (removed-p)
-  "Remove the entries that satisfy ENTRY-P with the predicate REMOVED-P from the values of the
-program's variables and from property lists. Return a list of lines about the removed entries, one
-for each variable or property list. Append a line if the search stopped early because the values are
-too large."
+  "Remove the entries that only removed definitions need from the values of the program's variables
+and from property lists. The predicate REMOVED-P is true for the removed definitions (see ENTRY-P).
+Return a list of lines about the removed entries, one for each variable or property list. Append a
+line if the search stopped early because the values are too large."
   (let ((seen (make-hash-table :test 'eq)) (lines '()) (too-many '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
@@ -315,6 +318,7 @@ the lists and hash tables in the values of variables. Print what was removed and
       (error "LIVE-LISP:FORGET takes symbols and lists (SETF symbol), such as 'f, but not ~S. ~
               Nothing was removed."
              wrong))
-    ;; Two searches of the values can stop early, and then each adds *TOO-MANY-PARTS*.
+    ;; FORGOTTEN-LINES searches the values of variables twice. If both searches stop early, the list
+    ;; has *TOO-MANY-PARTS* twice.
     (format t "~{~A~%~}" (remove-duplicates (forgotten-lines names) :test #'eq))
     (values)))

@@ -1,4 +1,4 @@
-;;;; Removes definitions from the image that their file no longer makes.
+;;;; Removes from the image the definitions that are no longer in their file.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -60,16 +60,17 @@ in their files. The values are the plists from REASONS at that time.")
   (nth-value 1 (gethash definition **listed**)))
 
 (define-operation ("nothing-listed" :inline t :gives null) ()
-  "Forget which definitions answers have listed. The server calls this after it has built a lost
-image again: loads in the new image have listed definitions, but no user has seen these lists."
+  "Forget which definitions were listed in answers, so that later answers list them again. The
+server calls this after it has built a lost image again. The answers of its loads have listed
+definitions, but no user has seen these answers."
   (clrhash **listed**)
   nil)
 
 ;;; Removing definitions
 
 (defun files-with-same (definition)
-  "DEFINITION has replaced another definition of the same kind and name. Return a list of the paths
-of the other files whose last load made such a definition. If DEFINITION were removed, the image
+  "Return a list of the paths of the files whose last load made a definition of the same kind and
+name as DEFINITION. DEFINITION has replaced these definitions, so if it were removed, the image
 would have no definition of this kind and name."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
@@ -135,8 +136,9 @@ the definitions on which it can depend."
 
 (defun take-out (definitions removed)
   "Remove DEFINITIONS from the image, except those that something needs. REMOVED lists all
-definitions that are to be removed. Return two alists: from the removed definitions to JSON objects,
-and from the definitions that stay to the reasons, as STAYING returns it."
+definitions that are to be removed. Return two alists. The first has a JSON object for each removed
+definition. The second has the reasons for each definition that stays, as the function STAYING
+returns them."
   (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
@@ -182,9 +184,9 @@ removed. Packages come last, each in a list of its own."
              (mapcar #'list (users-first packages))))))
 
 (defun map-removal-steps (visit definitions)
-  "Call the function VISIT with two arguments for each of the REMOVAL-STEPS of DEFINITIONS: the
-definitions to remove in this step, and the DEFINITIONS that can be expected to be removed in the
-end."
+  "For each of the REMOVAL-STEPS of DEFINITIONS, call the function VISIT with two lists: the
+definitions to remove in this step, and those of DEFINITIONS that, as far as is known at this step,
+will be removed in the end."
   (loop for step in (removal-steps definitions)
         ;; The first step removes variables, and only the second decides which structures are
         ;; removed. So the first step assumes that parts of structures stay, such as constructors.
@@ -193,9 +195,9 @@ end."
         do (funcall visit step removed)))
 
 (defun planned-staying (definitions)
-  "Return an alist from those DEFINITIONS that FORGET-ALL would probably not remove to their
-REASONS. The value is NIL for a part of another definition that stays. FORGET-ALL can decide
-otherwise, since a definition may no longer be needed once others have been removed."
+  "Return an alist. Its keys are those of DEFINITIONS that FORGET-ALL would probably not remove. A
+value is a list of reasons, from REASONS, or NIL if the definition is a part of another that stays.
+FORGET-ALL can decide otherwise: once it has removed some definitions, others may not be needed."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step removed) (setf all (append (staying step removed) all)))
                        definitions)
@@ -213,8 +215,9 @@ otherwise, since a definition may no longer be needed once others have been remo
   (in-data-at (list used-at) :optional "Top-level forms that have its name in their data only."))
 
 (defun with-users (definition data)
-  "DATA is a JSON object about DEFINITION, which was removed. Return DATA. But if DEFINITION is of a
-function, return a copy of DATA with further members about the code that still uses the function."
+  "DATA is a JSON object about DEFINITION, which was removed. Return DATA. But if DEFINITION defines
+a function, return a copy of DATA with further members about the code that still uses the
+function."
   (if (eq (definition-kind definition) :function)
       (multiple-value-bind (users mentions) (users-of-names (list (definition-name definition)))
         (multiple-value-bind (texts forms) (code-texts users '())

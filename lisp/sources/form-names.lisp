@@ -55,14 +55,15 @@ the names of the generic function and of all specializers but T."
         (list (string (name-symbol name))))))
 
 (defun exporting-names (definition)
-  "If DEFINITION is of an export, return a list with the name of the package. Else return NIL."
+  "If DEFINITION stands for the export of a symbol, return a list with only the name of the package.
+Otherwise return NIL."
   (and (eq (definition-kind definition) :export)
        (list (package-name (definition-identity definition)))))
 
 (defun defines-in-text-p (form definition)
   "Return true if FORM, a text, contains all SHOWN-NAMES of DEFINITION, and a part of FORM looks
-like a definition of one of these names or of the name of DEFINITION. For an export, that part must
-look like a definition of the package."
+like a definition of one of these names or of the name of DEFINITION. If DEFINITION stands for the
+export of a symbol, that part must look like a definition of the package."
   (let ((names (or (exporting-names definition)
                    (cons (string (name-symbol (definition-name definition)))
                          (shown-names definition)))))
@@ -96,8 +97,9 @@ For a string at START, return its contents."
     (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
 
 (defun without-strings (form)
-  "Return FORM, a text from PLAIN-FORM, without the strings in it. Keep strings that contain a
-parenthesis, since these may be forms, while other strings can be names of files."
+  "FORM is the text of a form without comments, as PLAIN-FORM returns it. Return FORM without the
+strings in it. Keep strings with a parenthesis, because code may read and evaluate them. Other
+strings may be names of files."
   (with-output-to-string (out)
     (loop with end = (length form)
           with start = 0

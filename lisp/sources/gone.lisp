@@ -16,16 +16,17 @@
 ;;; Definitions that the last load did not make again
 
 (defstruct (loaded-part (:constructor make-loaded-part (number text stood)))
-  "A top-level form with a part that is evaluated when the file is loaded. NUMBER is the number of
-the form, and TEXT its RUNNING-TEXT. STOOD is true if the file also had this form at the previous
-load."
+  "A top-level form of which SBCL evaluates some part when it loads the file. NUMBER is the form's
+number, and TEXT the text of these parts, from RUNNING-TEXT. STOOD is true if the file already had
+this form at the previous load."
   number text stood)
 
 (defun mark-perhaps-made (file old-text text serial)
-  "The load of the file FILE just ended. SERIAL is the number of the load before, OLD-TEXT the text
-of FILE in that load, and TEXT the present text. Both texts can be NIL. Process each definition of
-FILE that the present load did not make again. If the definition is gone, store the text of its
-form. Else mark the definition as made by the present load."
+  "The present load of FILE, a SOURCE-FILE structure, just ended. SERIAL is the number of its
+previous load, OLD-TEXT its text in that load, and TEXT its present text. Either text can be NIL, if
+it is unknown. Look at each definition that a form of FILE made in an earlier load, but not in the
+present one. If the definition is gone, store the text of that form in it. Else mark it as made by
+the present load."
   (let* ((definitions (perhaps-made file))
          (old (readable-forms old-text)) (new (readable-forms text))
          (parts (and definitions (loaded-parts old new))))
@@ -69,8 +70,8 @@ another file may have made DEFINITION."
                text)))))
 
 (defun maker-text (definition old serial)
-  "OLD is the vector of the forms, as texts, of load number SERIAL. Return the text of the form that
-made DEFINITION, or NIL if this form is unknown."
+  "OLD is a vector with the texts of the forms that load number SERIAL evaluated. Return the text of
+the form that made DEFINITION in this load, or NIL if this form is unknown."
   (let ((number (definition-number definition)))
     (and number
          (= serial (definition-serial definition))
@@ -92,8 +93,9 @@ of the other definition."
 ;;; Forms that loading runs, and which of them could make a definition
 
 (defun loaded-parts (old new)
-  "Return a list of LOADED-PART structures for those forms in the vector NEW with a part that
-loading evaluates. OLD is the vector of the forms of the text loaded before. Forms are texts."
+  "NEW is the vector of the forms of a loaded text, and OLD that of the text loaded before. Forms
+are texts. Return a list of LOADED-PART structures, one for each form in NEW with code that the load
+evaluates (RUNNING-TEXT)."
   (let ((stood (make-hash-table :test 'equal)))
     (loop for form across old do (setf (gethash form stood) t))
     (loop for form across new
@@ -104,10 +106,10 @@ loading evaluates. OLD is the vector of the forms of the text loaded before. For
 
 (defun possible-maker-number (definition maker old new parts)
   "Return the number of a form in NEW that may make DEFINITION, or NIL. OLD and NEW are vectors of
-the texts of the former and the present forms. MAKER is the text of the form that made DEFINITION.
-If NEW still has MAKER, return the number of MAKER there. Else return the number of the first of
-PARTS, LOADED-PART structures, that may make DEFINITION. A part that was also in OLD must contain a
-definition of the name."
+the forms, as texts, of the previous and the present text of the file. MAKER is the text of the form
+that made DEFINITION. If NEW still has MAKER, return the number of MAKER there. Otherwise return the
+number of the first of PARTS, LOADED-PART structures, that may make DEFINITION. A form that OLD also
+had counts only if it contains what looks like a definition of the name."
   (flet ((may-make-p (part)
            (if (loaded-part-stood part)
                (defines-in-text-p (loaded-part-text part) definition)
@@ -117,9 +119,10 @@ definition of the name."
           (and part (loaded-part-number part))))))
 
 (defun unchanged-number (maker old new)
-  "OLD and NEW are vectors of forms, as texts. MAKER is a form from OLD. Return its number in NEW,
-or NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro whose DEFMACRO in OLD
-contained a defining operator, such as DEFUN, that its DEFMACRO in NEW lacks."
+  "OLD and NEW are vectors of forms, as texts. MAKER is a form from OLD. Return the number of MAKER
+in NEW, or NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro that defines less
+now: its DEFMACRO in OLD contains a defining operator, such as DEFUN, that its DEFMACRO in NEW
+lacks."
   (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
     (let* ((number (position maker new :test #'string=))
            (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))
@@ -139,10 +142,10 @@ contained a defining operator, such as DEFUN, that its DEFMACRO in NEW lacks."
 
 (defun could-make-p (form definition maker)
   "FORM is a text that loading evaluates. MAKER is the text of the form that made DEFINITION, or
-empty if unknown. Return true if FORM could make DEFINITION. FORM must then contain each of the
-SHOWN-NAMES that MAKER contains, and for an export the name of the package too. MAKER can build a
-name from words instead: then FORM must contain those words of the name that MAKER contains. If
-MAKER is empty, FORM must contain all names."
+empty if unknown. Return true if FORM could make DEFINITION. Compare the names of DEFINITION: its
+SHOWN-NAMES and, for an export, the name of the package. FORM must contain each name that MAKER
+contains. MAKER lacks a name if it builds the name from words: then FORM must contain those words of
+the name that MAKER contains. If MAKER is empty, FORM must contain all names."
   (let ((tokens (tokens-of form)) (made (tokens-of maker)))
     (and tokens
          (every (lambda (name)

@@ -8,9 +8,9 @@
   "A function that takes a symbol, and returns true if it is an operator of a test framework.")
 
 (defun guarding-forms (definition)
-  "Some forms may have failed to make DEFINITION only because the image has it, such as (unless
-(fboundp 'f) (defun f ...)). Return a list of JSON objects with the file and number of each such
-form in other files."
+  "Return a list of JSON objects with the file and number of each form in other files that would
+have made DEFINITION if the image had not had it, as far as the text shows. An example of such a
+form is (unless (fboundp 'f) (defun f ...))."
   (let ((*plain-forms* '()))
     (loop for file being the hash-values of **files**
           unless (eq definition (gethash (key-of definition) (source-file-definitions file)))
@@ -78,8 +78,7 @@ keyword does not count."
                                   '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\#)))))))
 
 (defun quotes-p (form name)
-  "Return true if FORM, a text, contains a quoted symbol with the string NAME as name, in any
-package."
+  "Return true if FORM, a text, contains a quoted symbol named NAME, a string, in any package."
   (loop for quote = (position #\' form) then (position #\' form :start (1+ quote))
         while quote
         thereis (string-equal name (symbol-at form (1+ quote)))))

@@ -41,9 +41,10 @@ methods that specialize on the class SYMBOL."
             (and class (sb-mop:specializer-direct-methods class)))))
 
 (defun map-package-definitions (visit package)
-  "Call the function VISIT with three arguments for each definition of a symbol whose home package
-is PACKAGE, and for each of the METHODS-ABOUT such a symbol. The arguments are the kind, the name,
-and an object such as a function. Some methods are visited several times."
+  "Call the function VISIT for each definition of a symbol whose home package is PACKAGE, and for
+each method that METHODS-ABOUT returns for such a symbol. The three arguments of VISIT are the kind
+and the name of the definition, and an object such as a function. VISIT gets some methods several
+times."
   (dolist (symbol (home-symbols package))
     (map-definitions visit symbol)
     (loop for method in (methods-about symbol)
@@ -52,8 +53,9 @@ and an object such as a function. Some methods are visited several times."
           when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method))))
 
 (defun within-files-p (identity paths)
-  "IDENTITY is the identity of a definition. Return true if one of the files PATHS made this
-definition, if no file did, or if the file that did is not on the disk now."
+  "IDENTITY is the object that a definition made, such as a function or a method. Return true if the
+definition is from one of the files PATHS, from no file, or from a file that is not on the disk
+now."
   (let* ((name (if (typep identity 'generic-function)
                    (generic-function-file identity)
                    (identity-file identity)))
@@ -79,15 +81,15 @@ hash table, and the class of any other object. Run no code of the user."
 (define-shape inventory ()
   "The definitions that an image has of a set of files. Two images are compared by them."
   (files (list string) :optional "The files, native truenames.")
-  (packages (list string) :optional "The packages to which the names that the files define belong.")
+  (packages (list string) :optional "The packages of the names that the files define.")
   (items (list item) :optional
    "The definitions in these packages that the files, or no file, made.")
   (variables (list (object (name string) (value string))) :optional
    "The variables among these, with texts for their values that can be compared."))
 
 (defun inventory (paths packages)
-  "Return a JSON object with the definitions in PACKAGES that one of the loaded files PATHS, or no
-file on the disk, made."
+  "Return a JSON object of the shape INVENTORY with the definitions in PACKAGES. Leave out those
+that come from a file which is not in PATHS, the list of loaded files, and still exists."
   (let ((items (make-hash-table :test 'equal)) (variables '()))
     (flet ((visit (kind name identity)
              (let ((definition (make-definition kind name identity 0)))
@@ -108,12 +110,16 @@ file on the disk, made."
 
 (define-operation ("inventory" :gives inventory)
     ((folders (list string) :optional
-      "Native truenames of folders, with a slash at the end, whose loaded files count.")
-     (files (list string) :optional "Instead of FOLDERS: files, of which the loaded ones count.")
+      "Native truenames of folders, with a slash at the end. The operation looks only at definitions
+      of loaded files in these folders.")
+     (files (list string) :optional
+      "Native truenames of files. If given, the operation ignores FOLDERS and looks at those of
+      these files that are loaded.")
      (packages (list string) :optional
-      "With FILES: names of packages. Names without a package are ignored."))
-  "Return the definitions in the packages of loaded files: those that these files made, and those
-that no file made."
+      "With FILES: the names of the packages to look at. Names that no package has are ignored."))
+  "Return the definitions in packages: those that the selected loaded files made, and those that no
+existing file made. The packages are PACKAGES if FILES are given, otherwise the home packages of the
+names that the selected files define."
   (sb-thread:with-mutex (**lock**)
     (if files
         (inventory (intersection files (paths-below '("/")) :test #'string=)

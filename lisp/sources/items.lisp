@@ -9,14 +9,16 @@
 IDENTITY: an object that a later definition of NAME does not share, such as a function. It is the
 method for a method, and the package for an export or a package.
 LOCATION: for an export or a package, the source location.
-SERIAL: the number of the load.
-BASELINE: the text of the form at the load, saved when the file has another form.
-SAYS: for a variable that kept its value in a load, the text of the value in the file, or T.
+SERIAL: the number of the load that made the definition.
+BASELINE: the DECIDING-PART of the form that made the definition. It is saved before the backend
+replaces the text with this form by a newer text of the file; before that, it is NIL.
+SAYS: set for a variable that kept its value although the loaded file gives it another one. It is
+the text of the value in the file, or T if this text is not a simple literal.
 KEPT: a weak pointer to the value that the variable kept.
 FORM: the number of the top-level form in the loaded text of the file. If it is NIL,
 DEFINITION-NUMBER returns the number that SBCL has recorded.
-BY-CODE: true if the form made the definition by code that it ran, such as a call of EVAL. SBCL's
-number of the form is then wrong.
+BY-CODE: true if the form ran code that made the definition, such as a call of EVAL. SBCL's number
+of the form is then wrong.
 MAKER: the text of the form, saved when the file no longer makes the definition.
 INLINED: true if the function was declaimed inline at the load.
 LAYOUT: for a structure, the value of STRUCTURE-LAYOUT."
@@ -69,8 +71,9 @@ definition."
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)
-  "Return a list of the methods of the generic function of DEFINITION. The form of such a method
-would also make the generic function. Return NIL if DEFINITION is of no generic function."
+  "Return a list of the methods of the generic function that DEFINITION defines. These matter
+because a DEFMETHOD form makes its generic function if there is none. Return NIL if DEFINITION
+defines no generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))

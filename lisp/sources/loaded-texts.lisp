@@ -96,9 +96,10 @@ add a list of these to **EVALUATED-TEXTS**."
 ;;; The text and the date of a file at its load
 
 (defun loaded-text (file sources &optional compiled)
-  "Return two values. The first is the text of FILE, which has just been loaded, or NIL if FILE may
-have changed since. The second is the date of FILE at the load. SOURCES is a list of debug sources
-of code from the load, which have this date. COMPILED is the date of the loaded fasl, or NIL."
+  "FILE, a SOURCE-FILE structure, has just been loaded. Return two values: its text, or NIL if the
+file may have changed since, and the date of the file at the load. SOURCES is a list of SBCL's debug
+sources of the loaded code, in which SBCL records this date. COMPILED is the date of the loaded
+fasl, or NIL."
   (let* ((name (if (equal (source-file-path file) (cdr *source-copy*))
                    (car *source-copy*)
                    (source-file-path file)))
@@ -168,8 +169,9 @@ Return NIL if there is none."
 
 (define-operation ("loaded-texts" :gives (list loaded-text))
     ((versions (list (object (file string) (mark string) (now string)))
-      "Files, each with the mark of a text that was loaded of it, and the digest of its text now."))
-  "Return for each of VERSIONS the text that was loaded, unless its digest is the present one."
+      "Files. `mark` identifies a text of the file that the image has loaded, and `now` is the
+      digest of the present text."))
+  "Return for each of VERSIONS the text with the mark, unless it is equal to the present text."
   (loop for version in versions
         for text = (text-marked (gethash "file" version) (gethash "mark" version))
         for reading = (and text (gethash text **readings**))

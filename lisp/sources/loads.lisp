@@ -55,9 +55,9 @@ RECORDING, a RECORDING structure. SERIAL is the number of the load or evaluation
 ;;; Finding the files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "Return true if DEFINITION of the file FILE proves that FILE was just loaded: its code is not from
-the last recorded load of FILE. Return NIL for a generic function or an accessor, since these prove
-nothing."
+  "DEFINITION is a new definition of the file FILE. Return true if its code does not come from the
+last load of FILE that was recorded. This proves that FILE was loaded again just now. Return NIL for
+a generic function or an accessor, since these prove nothing."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -71,17 +71,17 @@ evaluated form that made DEFINITION, or NIL."
     (setf (gethash (key-of definition) **evaluated**) (make-evaluation definition by))))
 
 (defun note-variables (evaluated by)
-  "EVALUATED is the slot EVALUATED of a RECORDING structure. Add its variables to
-**VARIABLES-EVALUATED**. BY is the beginning of the text of the evaluated form. After a load, BY is
-NIL, and nothing is added."
+  "Add the variables that an evaluated form has changed to **VARIABLES-EVALUATED**. EVALUATED is a
+list of (VARIABLE . WHAT) pairs, newest first, from the slot EVALUATED of a RECORDING structure. BY
+is the beginning of the text of the form. After a load, BY is NIL, and nothing is added."
   (when by
     (loop for (symbol . what) in (reverse evaluated)
           do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
 
 (defun definition-change (definition recording)
-  "Return a CHANGE structure from RECORDING, a RECORDING structure, or NIL if there is none. If
-DEFINITION is of a package, export or method, this is the CHANGE of the package or method, else the
-CHANGE of the symbol in the name of DEFINITION."
+  "Return the CHANGE structure for DEFINITION from RECORDING, a RECORDING structure, or NIL if there
+is none. For a package or an export, this is the CHANGE of the package, for a method that of the
+method, else that of the symbol in the name of DEFINITION."
   (change-of (case (definition-kind definition)
                ((:package :export :method) (definition-identity definition))
                (t (name-symbol (definition-name definition))))
@@ -106,9 +106,10 @@ SOURCE is relative if COMPILE-FILE was called with a relative pathname."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) files) :test #'equal))
 
 (defun made-within-p (definition recording file)
-  "Return true if another file made DEFINITION, and the load or compilation of the file FILE loaded
-this other file. If the other file used COMPILE or EVAL, SBCL records FILE as the source. RECORDING
-is the RECORDING structure of the load."
+  "Return true if FILE, a SOURCE-FILE structure, did not make DEFINITION itself: FILE has loaded
+another file, while FILE was loaded or compiled, and this other file made DEFINITION. SBCL can have
+recorded FILE as the source nevertheless: it does so if the other file used COMPILE or EVAL.
+RECORDING is the RECORDING structure of the load."
   (let ((change (definition-change definition recording)))
     (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
       (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
@@ -124,9 +125,10 @@ is unknown. RECORDING is the RECORDING structure of the load."
           (t (first others)))))
 
 (defun note-form (definition file recording)
-  "Record in DEFINITION the number of the top-level form of the file FILE that made it, or NIL if
-unknown. RECORDING, the RECORDING structure of the load, has the forms that ran. Set
-DEFINITION-BY-CODE unless SBCL has recorded the same form."
+  "Record in DEFINITION the number of the top-level form of FILE, a SOURCE-FILE structure, that made
+DEFINITION, or NIL if the number is unknown. RECORDING, the RECORDING structure of the load, tells
+which forms ran. Also set DEFINITION-BY-CODE: to true if SBCL has recorded no form, another form, or
+form 0."
   (let* ((path (source-file-path file)) (recorded (recorded-number definition))
          (name (definition-file-name definition)) (change (definition-change definition recording))
          (ran (loop for (name . number) in (and change (change-forms change))
@@ -144,10 +146,10 @@ if DEFINITION was made while its file was compiled, and not again by the load of
   (let ((change (definition-change definition recording))) (and change (change-loaded change))))
 
 (defun by-file (definitions recording path by)
-  "Return a list of (FILE DEFINITION...) lists that groups DEFINITIONS by SOURCE-FILE structure.
-PATH is the loaded file. After an evaluation, PATH is NIL, and BY is the beginning of the text of
-the form; then add definitions without a file to **EVALUATED** instead. RECORDING is the RECORDING
-structure."
+  "Group DEFINITIONS by the files that made them, according to RECORDING, a RECORDING structure.
+Return a list of lists (FILE DEFINITION...), in which FILE is a SOURCE-FILE structure. After a load,
+PATH is the path of the loaded file. After an evaluation, PATH is NIL, and BY is the beginning of
+the text of the form. Then the list lacks definitions without a file: add these to **EVALUATED**."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -168,8 +170,8 @@ structure."
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "An alist from kinds of definitions to keys of *USER-KINDS*. The definitions of these kinds have
-no function as identity. The key is the kind of the function that such a definition makes.")
+  "An alist for the kinds of definitions that make a function, but whose DEFINITION-IDENTITY is not
+this function. It maps such a kind to the kind that MAP-REACHED gives the function.")
 
 (defun made-function (definition)
   "Return the function that DEFINITION has made. Return NIL if there is none, or if it is a method."
@@ -244,8 +246,8 @@ DEFINITION."
 
 (defun note-file (file definitions recording noted)
   "Record that the file FILE was loaded to its end and made DEFINITIONS. RECORDING is the RECORDING
-structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of the names
-of changed definitions that are compiled into code that uses them."
+structure of the load. Add the facts that answers report to NOTED, a NOTED structure. Return a list of names,
+such as those of changed macros: code that uses these names must be compiled again."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file)) (compiled (cdr (load-of file recording)))
          (pairs (enter-definitions file definitions)))
@@ -319,9 +321,10 @@ forms instead."
         unless number collect form))
 
 (defun renumber (file definitions old-text)
-  "Update the form numbers of the definitions of the file FILE, except DEFINITIONS, from
-*FORM-NUMBERS*. If the form of a definition in OLD-TEXT no longer exists, the definition counts as
-made by an older load. Save its form in DEFINITION-BASELINE if later loads must compare it."
+  "Give each definition of the file FILE, except DEFINITIONS, the number that its form has in the
+present text (*FORM-NUMBERS*). OLD-TEXT is the text that was loaded before. If the present text no
+longer has the form, the definition counts as made by an older load. Then save the form in
+DEFINITION-BASELINE if later loads must compare it."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -337,9 +340,10 @@ made by an older load. Save its form in DEFINITION-BASELINE if later loads must 
    file))
 
 (defun note-part (file definitions recording noted)
-  "Record a load of some forms of the file FILE: those for which *FORM-NUMBERS* has NIL. They made
-DEFINITIONS. RECORDING and NOTED are the RECORDING and NOTED structures of the load. Return a list
-of the names of changed definitions that are compiled into code that uses them."
+  "Record that only some top-level forms of FILE, a SOURCE-FILE structure, were loaded.
+*FORM-NUMBERS* has NIL for each of them. These forms made DEFINITIONS. RECORDING and NOTED are the
+RECORDING and NOTED structures of the load. Return a list of names, such as those of changed macros:
+code that uses these names must be compiled again."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
@@ -374,10 +378,10 @@ of the names of changed definitions that are compiled into code that uses them."
       (pushnew file (noted-files noted) :test #'eq))))
 
 (defun group-failed-p (group recording done path)
-  "GROUP is a list (FILE DEFINITION...). Return true if FILE was not loaded to its end. This holds
-if a failed load changed one of its definitions. It also holds if DONE is NIL, since the load of the
-file PATH failed, and FILE is PATH or was only compiled. RECORDING is the RECORDING structure of the
-load."
+  "GROUP is a list (FILE DEFINITION...). Return true if FILE was not loaded to its end. There are
+two cases. First, a failed load changed one of the definitions. Second, DONE is NIL because the load
+of the file PATH failed, and FILE is this file or one that was compiled and not yet loaded.
+RECORDING is the RECORDING structure of the load."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (recording-failed recording))) definitions)
         (and (not done)
@@ -390,8 +394,8 @@ load."
 (defun note-group (group recording done path noted)
   "Record GROUP, a list (FILE DEFINITION...), as part of the load of the file PATH, or of an
 evaluation if PATH is NIL. DONE is true if the load ended normally. RECORDING and NOTED are the
-RECORDING and NOTED structures of the load. Return a list of the names of changed definitions that
-are compiled into code that uses them."
+RECORDING and NOTED structures of the load. Return a list of names, such as those of changed macros:
+code that uses these names must be compiled again."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group recording done path)))
       (cond ((and (not failed)

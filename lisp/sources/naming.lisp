@@ -20,16 +20,17 @@ such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
                     (named third)))))))
 
 (defun names-there-p (part name home package)
-  "PART is a text that is read in the package PACKAGE. Return true if PART can be the symbol of the
-package HOME with the name NAME, a string, or a string that stands for this symbol."
+  "NAME, a string, and the package HOME stand for a symbol. PART is a text from a form that is read
+in the package PACKAGE, and spells a symbol or a string with this name. Return true if PART can mean
+the symbol: PACKAGE is HOME, or PART is read there as the symbol NAME of HOME."
   (or (eq package home)
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path date text operator-p)
   "Return the number of the first form in TEXT that defines NAME, a string, in the package HOME.
-TEXT is the text of the file PATH at DATE, or the newest text if DATE is NIL. OPERATOR-P is a
-predicate for the form's operator, a symbol or NIL."
+TEXT is the text of the file PATH at DATE, or the newest text if DATE is NIL. A form counts only if
+the predicate OPERATOR-P accepts its operator, a symbol, or NIL if the image lacks this symbol."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -42,9 +43,9 @@ predicate for the form's operator, a symbol or NIL."
           return number))
 
 (defun form-naming (name home operator-p)
-  "Return the path of a loaded file and the number of a form in it that defines NAME, a string, in
-the package HOME. Return NIL if no known text of a file has such a form. OPERATOR-P is a predicate
-for the form's operator, a symbol or NIL."
+  "Return two values: the path of a loaded file, and the number of a form in it that defines NAME, a
+string, in the package HOME. Return NIL if no known text of a file has such a form. OPERATOR-P is as
+in NUMBER-NAMING."
   (flet ((look (path text date)
            (let ((number (and text (number-naming name home path date text operator-p))))
              (when number (return-from form-naming (values path number))))))
@@ -53,8 +54,7 @@ for the form's operator, a symbol or NIL."
 
 (defun file-formerly-naming (name home operator-p)
   "Return the path of a loaded file that formerly defined NAME, a string, in the package HOME, if
-certainly no loaded file does so now. Else return NIL. OPERATOR-P is a predicate for the operator of
-the defining form, a symbol or NIL."
+certainly no loaded file does so now. Else return NIL. OPERATOR-P is as in NUMBER-NAMING."
   (flet ((defines-p (form package)
            (let ((part (named-part form name)) (package (find-package package)))
              (and part
@@ -89,5 +89,6 @@ text is unknown, compare the dates of the file instead."
         (and loaded date (/= loaded date)))))
 
 (defun call-finding-forms (function)
-  "Call FUNCTION and return its values. While it runs, *PLAIN-FORMS* caches the forms of each text."
+  "Call FUNCTION and return its values. While it runs, FORMS-OF splits each text into top-level
+forms only once: *PLAIN-FORMS* caches them."
   (let ((*plain-forms* '())) (funcall function)))

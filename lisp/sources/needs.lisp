@@ -78,8 +78,9 @@ are none. If the heap is too large to search, the text says so."
 ;;; Variables
 
 (defun variable-needs (definition removed)
-  "Return the two lists of NEEDS for DEFINITION, a variable, and REMOVED. The first list includes
-the last evaluated form that set the variable or declared it special."
+  "DEFINITION is the definition of a variable, and REMOVED a list of definitions. Return two lists,
+as NEEDS does. The first also has a text for the last evaluated form that set the variable or
+declared it special."
   (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
     (multiple-value-bind (texts forms) (needed-by-code (list symbol) removed)
       (values (if evaluation (cons evaluation texts) texts) forms))))
@@ -111,8 +112,9 @@ out the definitions in the list REMOVED."
 ;;; Packages
 
 (defun package-needs (definition removed)
-  "Return the two lists of NEEDS for DEFINITION, a package, and REMOVED. Search the code, and then
-the values of variables, only if nothing else needs the package, since these searches take longer."
+  "DEFINITION is the definition of a package, and REMOVED a list of definitions. Return two lists,
+as NEEDS does. Search the code, and then the values of variables, only if nothing else needs the
+package, since these searches take longer."
   (let* ((package (definition-identity definition))
          (texts (append (needed-by-packages package) (needed-by-home-symbols package)))
          (symbols (and (null texts) (home-symbols package))))
@@ -162,15 +164,16 @@ definitions or are EQL specializers of methods."
 ;;; Code
 
 (defun needed-by-code (names removed)
-  "Return the CODE-TEXTS of the code that uses one of NAMES or contains it as data. Leave out the
-definitions in the list REMOVED."
+  "Find the code that uses one of NAMES or contains it as data, except definitions in the list
+REMOVED. Return two lists, as CODE-TEXTS does: texts that name functions, and JSON objects for
+top-level forms."
   (multiple-value-bind (users mentions) (users-of-names names)
     (code-texts (append users mentions) removed)))
 
 (defun code-texts (users removed)
-  "Return two lists for USERS, a list from USERS-OF-NAMES: texts that name definitions, and JSON
-objects with the file and number of other top-level forms. Leave out the definitions in the list
-REMOVED."
+  "USERS is a list of functions and top-level forms from USERS-OF-NAMES. Return two lists: texts
+that name the functions, and JSON objects with the file and the number of each form. Leave out
+functions that are no longer in force, and definitions in the list REMOVED."
   (let ((texts '()) (forms '()))
     (loop for (name function file number) in users
           do (cond (file (push (list (file-path file) number) forms))
@@ -186,15 +189,15 @@ REMOVED."
                     collect (object "file" file "form" number))))))
 
 (defun stays-p (name function removed)
-  "Return true if FUNCTION, a simple function, is still a definition of NAME, and not one of the
-definitions in the list REMOVED, which are to be removed."
+  "Return true if FUNCTION, a simple function, is still a definition of NAME and stays one. REMOVED
+lists the definitions that are to be removed."
   (and (in-force-p name function)
        (not (removed-name-p name (method-of function name) removed))))
 
 (defun removed-name-p (name identity removed)
-  "REMOVED is a list of definitions to be removed. Return true if it has a definition of NAME with
-the identity IDENTITY, an object such as a function. If IDENTITY is NIL, any definition of NAME
-counts."
+  "REMOVED lists the definitions that are to be removed. Return true if one of them is a definition
+of NAME with the identity IDENTITY, an object such as a function. If IDENTITY is NIL, any definition
+of NAME counts."
   (find-if (lambda (definition)
              (and (equal (definition-name definition) name)
                   (or (null identity) (eq (definition-identity definition) identity))))

@@ -15,8 +15,8 @@ specializers."
        (equal (sb-mop:method-specializers one) (sb-mop:method-specializers other))))
 
 (defun for-same-method-p (definition other)
-  "Return true if OTHER, a definition, is of a method with the same generic function, qualifiers and
-specializers as the method of DEFINITION."
+  "Return true if the definition OTHER defines a method with the same generic function, qualifiers
+and specializers as the method of DEFINITION."
   (and (eq (definition-kind other) :method)
        (equal (definition-name definition) (definition-name other))
        (same-method-p (definition-identity definition) (definition-identity other))))
@@ -50,8 +50,8 @@ structure."
                                     :key #'car :test #'eq)))))))
 
 (defun exported-since-p (definition)
-  "Return true if DEFINITION is of an export, and a call of EXPORT outside a DEFPACKAGE has made
-this export again, in the same load or a later one."
+  "Return true if DEFINITION stands for an export, and a call of EXPORT outside a DEFPACKAGE has
+made this export again, in the same load or a later one."
   (and (eq (definition-kind definition) :export)
        (let ((last (assoc (definition-identity definition)
                           (gethash (definition-name definition) **exported**)
@@ -74,8 +74,8 @@ an existing function."
           (and (same-p made) (> (definition-serial made) (definition-serial definition)))))))
 
 (defun kept-by-methods-p (definition file)
-  "Return true if DEFINITION of the file FILE is of a generic function that has methods from other
-files, or methods that the last load of FILE made again."
+  "DEFINITION is a definition of the file FILE. Return true if it defines a generic function that
+has methods from other files, or methods that the last load of FILE made again."
   (notevery (lambda (method)
               (let ((made (gethash method (source-file-definitions file))))
                 (and made (not-made-again-p made file))))

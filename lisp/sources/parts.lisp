@@ -15,7 +15,7 @@ or vectors."
 
 (defun structure-layout (definition)
   "Return a pair of the layout of the structure of DEFINITION, and a list of the names of the
-functions that its DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
+functions that its DEFSTRUCT made. Return NIL if DEFINITION defines no structure."
   (let* ((name (definition-name definition))
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))
@@ -24,8 +24,8 @@ functions that its DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
          (cons (classoid-layout classoid) (structure-names name)))))
 
 (defun made-by-methods-p (definition others)
-  "Return true if DEFINITION is of a generic function without a DEFGENERIC, and the list OTHERS has
-a definition of one of its methods."
+  "Return true if DEFINITION stands for a generic function that has no DEFGENERIC, and the list
+OTHERS has a definition of one of its methods."
   (let ((function (generic-function-named (definition-name definition))))
     (and function
          (eq function (definition-identity definition))

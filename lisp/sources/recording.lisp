@@ -1,14 +1,14 @@
-;;;; Records the names that change while a form is evaluated or a file is loaded. Hooks call these
-;;;; functions before SBCL changes a name. The functions save the definitions that the name has, so
-;;;; that the new definitions can be found at the end.
+;;;; Records which names get new definitions while a form is evaluated or a file is loaded. Hooks
+;;;; call these functions before SBCL defines a name. The functions save the definitions that the
+;;;; name has until then. At the end, a comparison with them finds the new definitions.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (change (:constructor make-change ()))
   "The recorded facts about a changed symbol, package or method.
 BEFORE: for a symbol, a list of the identities, such as functions, of its earlier definitions.
-SET: a list of (KIND . NAME) pairs, one for each function or macro that a SETF form, for example of
-FDEFINITION, has given to NAME. NAME is this symbol or a list with it.
+SET: a list of (KIND . NAME) pairs, one for each name to which a SETF form, for example of
+FDEFINITION, has given a function or macro. NAME is this symbol or a list with it.
 LOADED: true if a load has changed it. NIL if only a compilation or an evaluation has.
 FILES: a list of the truenames of the files that were being loaded or compiled at the changes.
 AROUND: a list of the truenames of the files that were loading or compiling FILES at the changes.
@@ -68,12 +68,12 @@ bound to the RECORDING structure of this thread. Otherwise do nothing."
          (with-isolation ,@body)))))
 
 (defvar *around* '()
-  "A list of truenames, innermost first: the files whose load or compilation has started the
-innermost load of this thread.")
+  "Files can load other files. This is a list of the truenames of the files whose load or
+compilation led to the load that this thread performs now, the direct cause first.")
 
 (defun files-begun ()
-  "Return a list of the truenames of the files that are being loaded or compiled now, without those
-in *AROUND*."
+  "Return a list of the truenames of the file that this thread loads now and of the file that it
+compiles now. Leave out files in *AROUND*: they began before the innermost load."
   (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
 
 (defun running-form ()
@@ -154,8 +154,9 @@ structure of its symbol. Return NIL unless NAME is a PROGRAM-NAME whose symbol h
 
 (defun record-change (name &optional set)
   "If this thread records changes, record that NAME, a function name, is about to change. SET is NIL
-or, when a function is set as the definition of NAME, the kind of the definition, such as :MACRO.
-This function may already be the definition of NAME."
+unless a SETF form, for example of MACRO-FUNCTION, is about to give NAME a function. Then SET is the
+kind of this definition, such as :MACRO. It is recorded because NAME may have this function already,
+so that a comparison would find no change."
   (with-recording (recording)
     (let ((change (note-name name recording)))
       (when (and set change) (pushnew (cons set name) (change-set change) :test #'equal)))))
@@ -181,8 +182,8 @@ record its source location."
             (t (push (cons package symbols) (recording-exported recording)))))))
 
 (defun record-variable (symbol)
-  "Record the value of the variable SYMBOL before a definition such as DEFVAR, which does not set a
-bound variable."
+  "Record the present value of the variable SYMBOL, which a form such as DEFVAR is about to define.
+Such a form does not change the value of a bound variable. Do nothing after the first time."
   (with-recording (recording)
     (let ((values (recording-values recording)))
       (unless (nth-value 1 (gethash symbol values))
@@ -196,8 +197,8 @@ bound variable."
       (push (cons symbol what) (recording-evaluated recording)))))
 
 (defun call-in-load (function)
-  "Call FUNCTION, which loads a file. After a non-local exit, record the changes of the load in
-RECORDING-FAILED."
+  "Call FUNCTION, which loads a file, and return its values. If FUNCTION makes a non-local exit, add
+the names that the load has changed to the slot FAILED of *RECORDING*."
   (let* ((*around* (append (files-begun) *around*))
          (before (and (recording-p *recording*) *recording*)) (done nil)
          (log (and before (recording-log before)))

@@ -146,9 +146,10 @@ SYMBOL."
     places))
 
 (defun made-with (symbol places)
-  "PLACES is a list of (PATH NUMBER) lists of forms. Return a list of strings: the names of other
-symbols in the home package of SYMBOL that contain the name of SYMBOL, and that one of these forms
-defines, as a DEFSTRUCT does."
+  "Return a list of the names, as strings, that the forms at PLACES make from the name of SYMBOL, as
+a DEFSTRUCT makes MAKE-AREA from AREA. These are the names of other symbols that one of the forms
+defines, that have the same home package, and that contain the name of SYMBOL. PLACES is a list of
+lists (PATH NUMBER): the path of a file, and the number of a top-level form in it."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)
@@ -318,8 +319,9 @@ Return a list of the old names that still name the old symbols."
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
-  "Return true if DEFINITION is of one of SYMBOLS, or is a method that specializes on a class named
-by one of SYMBOLS or has an EQL specializer for one of SYMBOLS."
+  "Return true if the name of DEFINITION is one of SYMBOLS or (SETF symbol) for one of them. Also
+return true for a method that specializes on a class named by one of SYMBOLS, or has an EQL
+specializer for one of SYMBOLS."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -364,8 +366,8 @@ class."
   (left (list kept-item) :optional "Definitions that were not removed."))
 
 (define-operation ("rename-finish" :gives rename-finished) ()
-  "Remove the definitions from the image that still belong to symbols replaced by the last
-rename-prepare."
+  "The last rename-prepare replaced symbols by new ones. Remove the definitions that the old symbols
+still have from the image."
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))

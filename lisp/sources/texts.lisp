@@ -6,8 +6,8 @@
 (defstruct (reading (:constructor make-reading (digest conditional)))
   "Describes how READ-TEXT read a text. DIGEST is a hash of its octets, as a string; the server
 computes the same digest of a file that it reads. CONDITIONAL is true if there seem to be forms
-after #+ or #-. FEATURES is a copy of *FEATURES* at that time. OTHER-MARK caches the result of the
-function OTHER-MARK, and is NIL before its first call."
+after #+ or #-. FEATURES is a copy of *FEATURES* at that time. OTHER-MARK is NIL, or the stored
+result of the function OTHER-MARK for this structure."
   digest conditional (features (copy-list *features*)) (other-mark nil))
 
 (sb-ext:defglobal **readings** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -56,16 +56,16 @@ mark, since TEXT may now be read as other forms."
         (other-mark reading))))
 
 (defun other-mark (reading)
-  "READING is a READING structure. Return the mark of its text for the time after a change of
-*FEATURES*, when the text may be read as other forms than when READING was made."
+  "READING is a READING structure. Return the mark that MARK-OF gives its text once *FEATURES* has
+changed: the digest, followed by a hash of the *FEATURES* with which the text was read."
   (or (reading-other-mark reading)
       (setf (reading-other-mark reading)
             (format nil "~A ~36R" (reading-digest reading)
                     (sxhash (format nil "~{~A~^ ~}" (reading-features reading)))))))
 
 (defun marked-p (text mark)
-  "Return true if the string MARK is the digest of TEXT, which READ-TEXT has read, or the value of
-the function OTHER-MARK for TEXT."
+  "Return true if the string MARK is one of the marks that MARK-OF can return for TEXT. TEXT is from
+READ-TEXT."
   (let ((reading (gethash text **readings**)))
     (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 

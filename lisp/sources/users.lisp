@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (compiled-use (:constructor make-compiled-use (used user function)))
-  "A definition compiled into a function. USED is the name of this definition. FUNCTION is a simple
-function with the compiled definition in its code, and USER is the name of FUNCTION."
+  "The fact that FUNCTION, a simple function, was compiled with a definition that is now part of its
+code, such as that of a macro or an inline function. USED is the name of this definition, and USER
+is the name of FUNCTION."
   used user function)
 
 (defun same-use-p (one other)
@@ -63,8 +64,9 @@ FUNCTION to NAME."
                              :test #'eq))))))
 
 (defun mentions-p (xrefs names)
-  "Return true if XREFS may contain one of the list NAMES. XREFS is a vector of packed cross
-references. Its elements from index 1 on are names; only names of SBCL can be missing there."
+  "Return true if XREFS contains one of the list NAMES. XREFS is a vector of packed cross
+references, which has names from index 1 on. SBCL packs some of its own names in another way, so
+these are not found."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))
@@ -73,7 +75,7 @@ references. Its elements from index 1 on are names; only names of SBCL can be mi
 
 (defun uses-of (names fresh)
   "Return a list of COMPILED-USE structures for code that contains compiled definitions of NAMES.
-Leave out functions just compiled, whose debug sources are in the list FRESH."
+Leave out functions whose debug sources are in the list FRESH: they have just been compiled."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -95,8 +97,8 @@ Leave out functions just compiled, whose debug sources are in the list FRESH."
 
 (defun users-of-constants (symbol wanted fresh)
   "Return a list of COMPILED-USE structures, with SYMBOL as the used name, for named functions whose
-code has a constant that satisfies the predicate WANTED. Leave out code with a debug source in the
-list FRESH."
+code has a constant that satisfies the predicate WANTED. Leave out functions whose debug sources are
+in the list FRESH: they have just been compiled."
   (let ((uses '()))
     (map-code
      (lambda (code)
@@ -115,13 +117,13 @@ list FRESH."
 
 (defun layout-users (symbol layout fresh)
   "Return a list of COMPILED-USE structures for named functions whose code has LAYOUT, a layout of
-the structure SYMBOL, as a constant. Leave out functions just compiled, whose debug sources are in
-the list FRESH."
+the structure SYMBOL, as a constant. Leave out functions whose debug sources are in the list FRESH:
+they have just been compiled."
   (users-of-constants symbol (lambda (constant) (eq constant layout)) fresh))
 
 (defun outdated-uses ()
-  "Remove uses by functions that are no longer in use from **OUTDATED**. Return a list of the
-remaining COMPILED-USE structures, sorted by their texts."
+  "Remove from **OUTDATED** each COMPILED-USE structure whose FUNCTION is no longer a definition of
+its USER. Return a list of the others, sorted by their texts."
   (flet ((use-in-force-p (use) (in-force-p (compiled-use-user use) (compiled-use-function use)))
          (text-of (use)
            (format nil "~A ~A" (function-name-text (compiled-use-used use))

@@ -88,9 +88,9 @@ FORM."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
 
 (defun of-whole (text path &rest wholes)
-  "TEXT shows parts, at PATH, of values whose whole texts are WHOLES. If the current failure is one
-of the first of the run, which get more characters, and WHOLES fit in these, return TEXT followed by
-\" of \" and WHOLES. Else return TEXT."
+  "TEXT shows only the parts of some values at PATH, such as \"[2].name\". WHOLES are the texts of
+the whole values. Return TEXT followed by \" of \" and WHOLES if the current failure is one of the
+first of the run, which get more characters, and WHOLES fit in these. Else return TEXT."
   (let ((room (character-limit *value-characters*)))
     (if (or (member path '(nil "") :test #'equal)
             (= room *value-characters*)
@@ -134,9 +134,10 @@ a way to compare."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "FORMS is a list of two forms, and VALUES a list of their values, which a check compared. Return a
-plist of keyword arguments for NOTE-FAILURE about the difference of these values. Return NIL if
-their whole texts show the difference."
+  "A check compared the values of two forms. FORMS is a list of these forms, and VALUES a list of
+their values. Return a plist of keyword arguments for NOTE-FAILURE that show the first parts in
+which the values differ. Return NIL if the difference is seen anyway when the values are printed as
+usual."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (flet ((got (text &rest values)
@@ -196,9 +197,10 @@ text."
                              text)))))
 
 (defun brief-objects (objects)
-  "Return a list of objects to print in place of OBJECTS, with BRIEF structures for long objects. If
-there are two objects that differ in one part, return BRIEF structures for the two differing parts,
-and the path to these parts as second value."
+  "Return a list of objects to print in place of OBJECTS. In it, BRIEF structures, which print as
+short texts, replace long objects. If OBJECTS are two objects whose texts do not show how they
+differ, return BRIEF structures for the first parts in which they differ. The second value is then
+the path to these parts, such as \"[2].name\"."
   (multiple-value-bind (one other path)
       (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path

@@ -4,10 +4,10 @@
 (in-package "LIVE-LISP.TESTS")
 
 (define-wire-type part-place (or (tuple) (tuple integer integer &optional integer))
-  "The place of a subform in a file, in characters; empty when the place is not known. For a list,
-  `start` and `end` are where the list begins and ends. The image knows only where lists are. So
-  for an atom, `before` atoms come between the position `start` and this atom, and `end` is where
-  the list around it ends.")
+  "The place of a subform in a file: `start`, `end` and, for an atom, `before`. It is empty when the
+  place is unknown. `start` and `end` are positions in characters. For a list, they are where the
+  list begins and ends. The image knows only the places of lists. So for an atom, `end` is where the
+  list around it ends, and `before` is the number of atoms between `start` and this atom.")
 
 (define-shape measured-definition (place)
   "A function whose coverage is measured. It is in the top-level form number `form` of `file`;
@@ -94,10 +94,11 @@ is a list, return NIL, since SB-COVER has another record for the list itself."
 ;;; The places of parts in their files
 
 (defun places-never-run (definition paths form spans)
-  "DEFINITION is a MEASURED structure, and FORM its top-level form. PATHS lists the paths in FORM of
-the parts that never ran, which are lists of element numbers. SPANS is the SPANS vector of FORM, or
-NIL. Return a list of vectors, one for each of these parts in DEFINITION: the position of the part,
-such as #(START END), or #() if the position is unknown."
+  "DEFINITION is a MEASURED structure, and FORM its top-level form. PATHS is a list of paths, one
+for each part of FORM that never ran. A path is a list of element numbers, from the outside in.
+SPANS is the SPANS vector of FORM, or NIL. Return a list of vectors, one for each of these parts
+that is in DEFINITION: the position of the part, such as #(START END), or #() if the position is
+unknown."
   (let ((part (measured-part definition))
         (numbers (and spans (form-numbers form (measured-form definition)))))
     (loop for path in paths
@@ -122,7 +123,7 @@ atoms from FROM to the atom, and END the end of the list around it. In (f (g) a 
           (let* ((own (span around))
                  (before (position-if #'consp around :end element :from-end t))
                  (last (if before (span (nth before around)) (and own (list 0 (1+ (first own)))))))
-            ;; SPAN returns, for a list without a recorded position, the position of the list around
-            ;; it. Such a LAST does not say where the atom is.
+            ;; For a list without a recorded position, SPAN returns the position of the list around
+            ;; it. Then LAST does not say where the atom is.
             (and own last (< (second last) (second own))
                  (list (second last) (second own) (- element (if before (1+ before) 0)))))))))

@@ -49,8 +49,8 @@ the folder of one of NAMES. Leave out tests if other files remain."
     (loop repeat (occurrences operator text) do (note-missed))))
 
 (defun put-stand-in (form operator content start)
-  "Copy FORM, a text, into the string CONTENT at index START. In the copy, the macro from
-*STAND-INS* replaces OPERATOR, the operator of FORM."
+  "Copy FORM, a text, into the string CONTENT at index START. OPERATOR is the operator of FORM. In
+the copy, put the macro that *STAND-INS* has for OPERATOR in its place."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))
@@ -69,9 +69,10 @@ way in which later forms are read or compiled."
            (not (locked-symbol-p operator)))))
 
 (defun definitions-only (text path)
-  "Return two values: a copy of TEXT, the text of the file PATH, in which a number replaces each
-top-level form without definitions of functions, and a list of the packages in which the forms are
-read. Return NIL if TEXT cannot be read."
+  "TEXT is the text of the file PATH. Return two values: a copy of TEXT, and a list of the packages
+in which its forms are read. The copy is as long as TEXT, and each form in it keeps its place and
+its number. But a top-level form that cannot define functions is replaced by another form, usually
+0. Return NIL if TEXT cannot be read."
   (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -128,9 +129,9 @@ FASL, and add a FILE-RECORD structure for PATH to COVERING-RECORDS."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the coverage of the definitions in the file PATH. CONTENT is a copy of the text of this
-file that has only the definitions. FOLDER is the native name of a directory for fasls. NUMBER is an
-integer that no other file has."
+  "Measure the coverage of the definitions in the file PATH. CONTENT is the text of
+this file without anything but the definitions. FOLDER is the native name of a directory for fasls.
+NUMBER is an integer that no other file has."
   (let* ((*measured-file* path)
          (*spans-loaded* (find-spans path nil))
          (*spans-read* (make-file-spans nil))

@@ -85,8 +85,9 @@ failed checks do not. PACKAGE is the package of FiveAM."
                           (fiveam-note package object (getf (result-notes *result*) object)))))))))
 
 (defun fiveam-add-result (package original arguments)
-  "Wrapper around FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. For a failed check, keep the
-source location of the check and *FIVEAM-FAILING* in the notes of the current result."
+  "Wrapper around FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. If these are about a failed
+check, add the source location of the check, and the plist *FIVEAM-FAILING* about it, to the notes
+of the current result. PACKAGE is the package of FiveAM."
   (let ((results (apply original arguments)))
     (when (and *result* (home-type-p package "TEST-FAILURE" (first results))
                (< (length (result-notes *result*)) (* 2 *noted-in-test*)))

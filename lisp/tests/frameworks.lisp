@@ -27,28 +27,28 @@ framework. RUNNER is a function without arguments that runs the test or suite wi
   "A list of the FRAMEWORK structures of all supported test frameworks, the last defined first.")
 
 (defun define-framework (name packages &key probes entries holding protocol)
-  "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. If
-PROTOCOL is not empty, put the names of the functions in PROBES in front of it."
+  "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. But if
+PROTOCOL is not empty, the slot PROTOCOL also gets the names of the functions in PROBES."
   (push (make-framework name packages probes entries holding
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
 
 (defun home-symbol (package name)
-  "Return the symbol with the string NAME in PACKAGE, or NIL if there is none."
+  "Return the symbol named NAME, a string, in PACKAGE, or NIL if there is none."
   (contrib-symbol (package-name package) name))
 
 (defun home-call (package name &rest arguments)
-  "Call the function with the string NAME as name in PACKAGE with ARGUMENTS, and return its values."
+  "Apply the function named NAME, a string, in PACKAGE to ARGUMENTS, and return its values."
   (apply (home-symbol package name) arguments))
 
 (defun home-value (package name)
-  "Return the value of the variable with the string NAME in PACKAGE. Return NIL if this variable is
+  "Return the value of the variable named NAME, a string, in PACKAGE. Return NIL if this variable is
 unbound or does not exist."
   (let ((symbol (home-symbol package name)))
     (and symbol (boundp symbol) (symbol-value symbol))))
 
 (defun home-type-p (package name object)
-  "Return true if OBJECT is an instance of the class with the string NAME in PACKAGE."
+  "Return true if OBJECT is an instance of the class named NAME, a string, in PACKAGE."
   (let ((symbol (home-symbol package name)))
     (and symbol (find-class symbol nil) (typep object symbol))))
 
@@ -110,8 +110,8 @@ the list of arguments. Otherwise it calls only the original function."
         (apply original arguments))))
 
 (defun home-p (name package)
-  "Return true if the symbol with the string NAME has PACKAGE as home package and names a function,
-a macro or a variable."
+  "Return true if PACKAGE is the home package of a symbol named NAME, a string, and this symbol
+names a function, a macro or a variable."
   (let ((symbol (find-symbol name package)))
     (and symbol (eq package (symbol-package symbol)) (or (fboundp symbol) (boundp symbol)))))
 

@@ -20,20 +20,22 @@ REACHED: true if the definition was called."
   name file form part span (reached nil))
 
 (defstruct (copied-method (:constructor make-copied-method (generic copy original)))
-  "A marking copy of a method: COPY has replaced ORIGINAL, a method or NIL, in the generic function
-GENERIC."
+  "Records that a copy of a method, compiled to mark its parts that run, is in use. COPY is this
+copy, a method of the generic function GENERIC. ORIGINAL is the method that COPY has replaced, or
+NIL if COPY has replaced none."
   generic copy original)
 
 (defstruct (file-record (:constructor make-file-record (file parts codes)))
-  "The marks for the parts of FILE that have run. PARTS lists SB-COVER's records of the parts of
-forms that can be marked. CODES lists the elements of COVERAGE-INFO that have the marks."
+  "Shows which parts of FILE have run. PARTS lists SB-COVER's records of those parts of forms that
+can be marked. CODES lists the elements of COVERAGE-INFO that have the marks."
   file parts codes)
 
 (defstruct (covering (:constructor make-covering ()))
   "The coverage of a run of tests.
 DEFINITIONS: a vector of MEASURED structures.
 MISSED: the number of definitions that cannot be measured.
-COPIED-FUNCTIONS: a list of the names of functions whose calls go to marking copies.
+COPIED-FUNCTIONS: a list of the names of functions whose calls go to marking copies: copies that
+mark which of their parts have run.
 COPIED-METHODS: a list of COPIED-METHOD structures.
 GENERIC, METHODS-BEFORE: while a method is being added, its generic function and a list of the older
 methods of this function, else NIL.
@@ -58,8 +60,8 @@ or NIL if these places are unknown. *SPANS-READ* (spans.lisp) has the places in 
 that is being compiled.")
 
 (defvar *as-loaded* t
-  "True if the top-level form being compiled was read in the same way when the file was loaded. NIL
-if it was read differently, because the copy of the file lacks a form that sets a reader macro.")
+  "True if the reader read the top-level form being compiled as it did when the file was loaded. NIL
+if not: the copy of the file can lack a form that set a reader macro.")
 
 (defvar *left-names* '()
   "A list of the names of tests. Functions with these names that a macro of a test framework defines
@@ -73,16 +75,17 @@ framework.")
   "True while the expansion of a macro of a test framework is processed.")
 
 (defvar *inline-names* '()
-  "A list of the names of inline functions. They are declared NOTINLINE in measured copies, since
-inlined code would not be marked.")
+  "A list of the names of inline functions. The copies of definitions that mark their parts declare
+them NOTINLINE, since inlined code would not be marked.")
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
-  "An alist from special operators to macros, which replace these operators in the text that
-coverage.lisp compiles, because the compiler calls *MACROEXPAND-HOOK* only for macros. Only the
-operator of a whole top-level form is replaced.")
+  "An alist from special operators to macros. In the text that coverage.lisp compiles, such a macro
+stands in place of the special operator of a top-level form, because the compiler calls
+*MACROEXPAND-HOOK* only for macros.")
 
 (defun operator-meant (form)
-  "Return the operator of FORM, or the special operator that this operator replaces (*STAND-INS*)."
+  "Return the operator of FORM. If coverage.lisp put it in place of a special operator
+(*STAND-INS*), return this special operator."
   (or (and (top-level-number form) (car (rassoc (first form) *stand-ins*)))
       (first form)))
 
@@ -129,9 +132,9 @@ FORM, the innermost first. TOP-LEVEL is the number of the top-level form."
     (and (consp path) path)))
 
 (defun measured-forms (form environment number)
-  "FORM is in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list of forms
-to compile instead of FORM. They install copies of the definitions in FORM, and these copies mark
-each of their parts that runs."
+  "FORM is, or is part of, the top-level form NUMBER, and ENVIRONMENT is its macro environment.
+Return a list of forms to compile instead of FORM. They install copies of the definitions in FORM.
+When a part of such a copy runs, the copy marks that part."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case (and operator (operator-meant form))
       (defun (measured-function form number))
@@ -181,7 +184,8 @@ test. If the function cannot be replaced, count it as missed, and return NIL."
           (t (note-missed)))))
 
 (defun replaceable-p (name)
-  "Return true if NAME names an ordinary function, defined by *MEASURED-FILE*, without wrappers."
+  "Return true if a copy that marks its parts can replace the function NAME: it is an ordinary
+function without wrappers, *MEASURED-FILE* defined it, and *AS-LOADED* is true."
   (and *as-loaded*
        (typep name '(or symbol (cons (eql setf) (cons symbol null))))
        (global-function-p name)
@@ -209,8 +213,9 @@ REST is the rest of FORM after NAME."
         (note-missed))))
 
 (defun marking-body (body index &optional block)
-  "Return BODY, the body of a function, with additions that mark each part that runs. INDEX is from
-NOTE-MEASURED. If BLOCK is a list of one name, put the forms into a block of this name."
+  "Return BODY, the body of a function, with additions that mark each part that runs. INDEX is the
+index of the function in COVERING-DEFINITIONS, from NOTE-MEASURED. If BLOCK is a list of one name,
+put the forms into a block of this name."
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
@@ -338,15 +343,16 @@ COVERING is the COVERING structure. Remove the record of that call from it."
          (make-copied-method generic copy (first (set-difference before now))))))
 
 (defun take-method (method)
-  "METHOD is a COPIED-METHOD structure. Replace the copy in METHOD by the original method. If there
-was no original method, remove the copy."
+  "METHOD is a COPIED-METHOD structure. In the generic function, replace the copy of the method by
+the original method. If there was no original method, remove the copy."
   (let ((generic (copied-method-generic method)) (original (copied-method-original method)))
     (if original
         (add-method generic original)
         (remove-method generic (copied-method-copy method)))))
 
 (defun take-all (covering)
-  "Remove all marking copies that COVERING, a COVERING structure, has recorded."
+  "Remove all marking copies of functions and methods that COVERING, a COVERING structure, lists, so
+that the original definitions run again."
   (sb-sys:without-interrupts
     (let ((added (added-method covering)))
       (when added (push added (covering-copied-methods covering))))

@@ -23,8 +23,9 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun inherited-name (text)
-  "Return the full name of the symbol that TEXT means to the reader, or NIL. It begins with another
-package than TEXT if the package in TEXT inherits or imports the symbol."
+  "TEXT is the name of a symbol. Return the name with the symbol's home package as prefix. TEXT has
+another prefix if it names a package that inherits or imports the symbol. Return NIL if TEXT has no
+prefix, or if there is no such symbol."
   (let* ((colon (position #\: text))
          (package (and colon (plusp colon) (find-package (string-upcase (subseq text 0 colon))))))
     (when package
@@ -33,8 +34,9 @@ package than TEXT if the package in TEXT inherits or imports the symbol."
         (and symbol (symbol-text symbol))))))
 
 (defun meant-names (text)
-  "Return a list of the names that TEXT can mean: TEXT itself, if TEXT has a single colon the same
-text with two colons, and the full name of the symbol that TEXT means to the reader."
+  "Return a list of the names that TEXT can mean. These are TEXT itself, and the full name of the
+symbol that the reader finds for TEXT. If TEXT has a single colon, the list also has the same text
+with two colons."
   (let ((colon (position #\: text)) (inherited (inherited-name text)))
     (list* text
            (append (and colon
@@ -131,10 +133,11 @@ has run, \"unloaded\" lists systems below ROOT that are not loaded."
                                                        (unloaded-users systems root)))))))))))))
 
 (defun call-measuring (folder root systems function)
-  "Call FUNCTION, which runs tests, and return the plist for a JSON object that FUNCTION returns.
-FOLDER is NIL or a directory for fasls. If FOLDER is not NIL, add the coverage of files of SYSTEMS
-and of files below ROOT. The argument of FUNCTION is NIL or, to measure coverage, a function without
-arguments that FUNCTION must call to begin."
+  "Call FUNCTION, which runs tests and returns a plist for a JSON object, and return this plist. If
+FOLDER is NIL, the argument of FUNCTION is NIL. Otherwise FOLDER is a directory for fasls: measure
+the coverage of the files of SYSTEMS and of the files below ROOT, and add it to the plist. The
+argument of FUNCTION is then a function without parameters. FUNCTION must call it to begin the
+measurement."
   (if (null folder)
       (funcall function nil)
       (call-covering

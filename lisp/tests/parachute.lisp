@@ -4,8 +4,9 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun parachute-name (package test)
-  "Return the name of TEST, Parachute's object for a test: a symbol, or a string PACKAGE::NAME with
-the name of its package. PACKAGE is the package of Parachute."
+  "Return the name of TEST, Parachute's object for a test. It is a symbol or, if Parachute has a
+string as the name, a string PACKAGE::NAME with the package of the test. PACKAGE is the package of
+Parachute."
   (let ((name (home-call package "NAME" test)))
     (if (symbolp name)
         name

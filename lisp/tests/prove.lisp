@@ -42,8 +42,9 @@ the check as a plist, or NIL. PACKAGE is the package of Prove."
                            :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
-  "Wrapper around Prove's ADD-REPORT: record the check that the first of ARGUMENTS, a report, is
-about, and call ORIGINAL with ARGUMENTS. PACKAGE is the package of Prove."
+  "Wrapper around Prove's ADD-REPORT. ARGUMENTS are those of a call of it. The first is a report
+about a check. Record this check, and call ORIGINAL, which is ADD-REPORT itself, with ARGUMENTS.
+PACKAGE is the package of Prove."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))

@@ -38,8 +38,8 @@
    "The systems that were being tested when the test ran, innermost first.")
   (definition place :optional)
   (reached string :optional
-   "Which of the measured definitions the test ran, as a hexadecimal bit mask. The lowest bit
-   stands for the first definition."))
+   "Which definitions the test ran, among those whose coverage was measured: a hexadecimal bit mask.
+   The lowest bit stands for the first definition."))
 
 (define-shape begun-test ()
   "A test that began."
@@ -63,11 +63,11 @@ NAME, TEXT: the name of the test in the framework, and this name as text.
 CHECKS, FAILED, SKIPPED: the numbers of all checks, of failed checks and of skipped checks.
 ERRORS, EXPECTED: the numbers of unexpected errors and of expected failures.
 FAILURES: a list of JSON objects, newest first.
-PASSED: an alist, newest first, from the texts of checks that passed to the number of times that
-each passed.
+PASSED: an alist, newest first. A key is the text of a check that passed, its value the number of
+times that it passed.
 LEFT: true if the test did not end normally.
 SYSTEMS: a list of the names of the systems being tested, innermost first.
-NOTES: a plist for the wrappers of the framework.
+NOTES: a plist in which the wrappers around functions of the framework keep facts about the test.
 REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test has called."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
@@ -245,7 +245,7 @@ to the run, so record the test and the file in the run. TEXT is NAME as text."
 (defun shown-test-name (name)
   "Return the name of the test NAME as text, even when the stack is nearly full."
   (let ((text nil))
-    ;; As in FORMER-P, the value of APART-FROM-TESTS can be anything.
+    ;; Ignore the value of APART-FROM-TESTS. If the stack overflows, it can be anything.
     (apart-from-tests (setf text (test-text name)))
     (or text (if (symbolp name) (symbol-name name) ""))))
 

@@ -68,8 +68,9 @@ discard the report, and record the result. PACKAGE is the package of RT."
                         (rt-note-entry package entry)))))))
 
 (defun rt-compare (package original arguments)
-  "Wrapper around RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS, and keep the first, a list of
-the values that the test returned, in the notes of the current result."
+  "Wrapper around RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS. The first of ARGUMENTS is a
+list of the values that the test returned. Store it in the notes of the current result, and note
+there that RT has compared these values. PACKAGE is the package of RT."
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))

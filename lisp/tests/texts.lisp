@@ -17,8 +17,8 @@ those of other failures.")
 others.")
 
 (defun character-limit (characters)
-  "CHARACTERS is the number of characters for a text in most failures. Return the number for the
-current failure: CHARACTERS, or more in the first failures of a run."
+  "Return the maximum number of characters of a text in the report of the current failure:
+CHARACTERS, or more if the failure is one of the first of a run."
   (if (and *run* (< (run-noted *run*) *whole-failures*)) (* *whole-factor* characters) characters))
 
 (defun test-text (name)
@@ -73,10 +73,12 @@ characters for each part. Longer parts share the characters that short parts do 
              (decf most share))
     shares))
 
-(defparameter *form-parts* 8 "A long form with more parts than this is shortened as a whole.")
+(defparameter *form-parts* 8
+  "The maximum number of parts of a long form whose parts are shortened one by one. The text of a
+form with more parts is cut at its end.")
 (defparameter *part-characters* 16
-  "A form with room for at most this many characters is shortened as a whole. A constant part gets
-at most this many characters.")
+  "The text of a form that may take at most this many characters is cut at its end. In a longer
+form, each constant gets at most this many characters.")
 
 (defun constant-part-p (form)
   "Return true if FORM, a part of another form, is quoted, or is an atom other than a symbol."

@@ -177,7 +177,7 @@ error is an APPROVAL-REQUIRED."
 (define-shape tool-failure ()
   "The answer of a tool that failed."
   (failure string "The text of an error.")
-  (result string :optional "What the tool returned although it failed.")
+  (result string :optional "The text of a result that the failed tool returned.")
   (needs-approval boolean :optional "True when a human could allow the call."))
 
 (define-wire-type tool-answer (or tool-success tool-failure)
@@ -188,7 +188,7 @@ error is an APPROVAL-REQUIRED."
      (value anything :optional "The tool's data.")
      (text string :optional "The text for a model.")
      (failure string :optional "The text of an error.")
-     (result string :optional "What the tool returned although it failed.")
+     (result string :optional "The text of a result that the failed tool returned.")
      (needs-approval boolean :optional "True when a human could allow the call."))
   "Deliver the answer of a tool call to the thread that waits for it. If no thread waits any more,
 do nothing."

@@ -69,8 +69,8 @@ infinity, a NaN, or too large."
         collect (cons key value)))
 
 (defun write-argument (value buffer depth)
-  "Append VALUE to BUFFER as JSON. DEPTH is the number of levels at which VALUE is nested in the
-arguments. Write NIL as null: only the server knows the type of the parameter, on which the meaning
+  "Append VALUE to BUFFER as JSON. DEPTH is the number of levels of the arguments in which VALUE is
+nested. Write NIL as null: only the server knows the type of the parameter, on which the meaning
 of NIL depends."
   (when (> depth +depth-limit+)
     (refuse-value (format nil "a value that is nested more than ~D levels deep" +depth-limit+)))
@@ -94,8 +94,8 @@ of NIL depends."
      (refuse-value (format nil "a value of type ~A" (symbol-text (class-name (class-of value))))))))
 
 (defun write-argument-list (values buffer depth)
-  "Append VALUES, a list or a vector, to BUFFER as a JSON array. DEPTH is the number of levels at
-which the elements are nested in the arguments."
+  "Append VALUES, a list or a vector, to BUFFER as a JSON array. DEPTH is the number of levels of
+the arguments in which the elements are nested."
   (put 91 buffer)
   (let ((first t))
     (map nil (lambda (value)
@@ -106,7 +106,7 @@ which the elements are nested in the arguments."
 
 (defun write-argument-pairs (pairs buffer depth)
   "Append PAIRS, an alist with strings as keys, to BUFFER as a JSON object. DEPTH is the number of
-levels at which the values are nested in the arguments."
+levels of the arguments in which the values are nested: 0 if PAIRS are the arguments themselves."
   (put 123 buffer)
   (loop for (key . value) in pairs
         for first = t then nil

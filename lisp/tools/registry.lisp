@@ -1,9 +1,9 @@
 ;;;; Registers tools, and sends each registered tool to the server. For each tool of the server
 ;;;; itself, the image has a proxy: a tool with a handler that calls the server.
 ;;;;
-;;;; Lisp code sees the tools in *AGENT-Q-REGISTRY*. An offer in **OFFERED** is a tool as the server
-;;;; knows it. REGISTER-TOOL makes the offer first, and stores the tool only if the server accepts
-;;;; it.
+;;;; Lisp code sees the tools in *AGENT-Q-REGISTRY*. An OFFER structure in **OFFERED** describes a
+;;;; tool as the server knows it. REGISTER-TOOL first sends the tool to the server, and stores it in
+;;;; the registry only if the server accepts it.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -76,9 +76,9 @@ server."
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun make-offered (tool)
-  "Send TOOL to the server, and store an offer of it in **OFFERED**. Return NIL if the server
-accepts TOOL. Else restore the last accepted offer of the same name, and return text with the
-reason."
+  "Send TOOL to the server, and store an OFFER structure for it in **OFFERED**. Return NIL if the
+server accepts TOOL. Else restore the earlier OFFER structure of the same name, if there was one,
+and return text with the reason."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**))
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name)

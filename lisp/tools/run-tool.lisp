@@ -1,6 +1,6 @@
 ;;;; Runs the handlers of tools that are written in Lisp, when the server asks for this by the
 ;;;; operation run-tool. Also lets Lisp code call any tool as a model would. OFFERED, which returns
-;;;; a tool as the server knows it, is in registry.lisp.
+;;;; the OFFER structure of a tool that the server knows, is in registry.lisp.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -96,7 +96,7 @@ more than 21 digits with an exponent, so they arrive as floats."
 (define-shape run-tool-value (tool-value)
   "What the tool's handler returned, or why the call failed."
   (failed boolean :optional "True when the handler failed. Then `text` says why.")
-  (result tool-value :optional "What the handler returned although it failed.")
+  (result tool-value :optional "The first value of a handler that failed, unless it is NIL.")
   (missing string :optional "The name of the tool, when the image does not have it.")
   (replaced boolean :optional "True when the image has a newer tool of this name."))
 
@@ -106,7 +106,8 @@ more than 21 digits with an exponent, so they arrive as floats."
 
 (define-operation ("run-tool" :members t :holds t :gives run-tool-data)
     ((name string "The name of the tool in the image.")
-     (registration anything :optional "The number of the registration that the server means.")
+     (registration anything :optional
+      "The number of the registration of the tool. By default, the newest one.")
      (arguments (map anything) "The arguments."))
   "Call the handler of a tool."
   (let ((offer (offered name registration)))

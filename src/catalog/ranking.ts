@@ -18,8 +18,8 @@ const SATURATION = 1.2;
 const FULL_COVERAGE_WEIGHT = 1.6;
 /** A number that is added to the number of tools in the IDF, so that rare words count more in small catalogs too. */
 const FURTHER_TOOLS = 100;
-/** If no tool has a term, the IDF is computed as if this number of tools had it. With a lower value, such a term lowers
- * the coverage of all tools more. */
+/** The number of tools that is assumed to have a term of the request that no tool has. The IDF of the term is computed
+ * from it. With a lower value, such a term lowers the coverage of all tools more. */
 const UNKNOWN_HOLDERS = 0.0122;
 
 /** A tool that the ranking found. `coverage`, from 0 to 1, is the part of the request's subject that the tool

@@ -7,8 +7,8 @@ export const QUERY_LIMIT = 1000;
 
 interface RequestTerm {
   term: string;
-  /** The weight of the term in the ranking: 1 for a plain word, and less for a part of a name, a word from PATTERNS, or
-   * a stop word beside known terms. */
+  /** The weight of the term in the ranking. It is 1 for a plain word. It is less for a part of a name, for a word that
+   * PATTERNS add, and for a stop word if other words of the request are known terms. */
   weight: number;
   /** The weight of the term within the subject of the request, from which the coverage is computed. */
   subjectWeight: number;
@@ -19,8 +19,8 @@ const NAME_PART = 0.25;
 const PATTERN_WORD = 0.4;
 /** Weight of a stop word. It is low, so that stop words decide only between tools that are equal otherwise. */
 const STOP_WORD = 0.15;
-/** Values of `subjectWeight`: UNKNOWN is that of a word that no tool has, and which may be a name; PATTERN_SUBJECT that
- * of a word from PATTERNS. */
+/** Values of `subjectWeight`. UNKNOWN is for a word that occurs in no tool; such a word may be a name in the program.
+ * PATTERN_SUBJECT is for a word from PATTERNS. */
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
 

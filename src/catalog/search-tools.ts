@@ -45,8 +45,8 @@ export interface SearchToolsResult {
     byCategory: Record<ToolCategory, number>;
   };
   query?: string;
-  /** A note that all matches are weak, that nothing was found, how code calls the tools (cemcpOnly), or how to get the
-   * tools that did not fit into the answer. */
+  /** Notes: that all matches are weak, that nothing was found, how code calls the tools (if the search is for tools
+   * that code can call, cemcpOnly), or how to get the tools that did not fit into the answer. */
   note?: string;
 }
 

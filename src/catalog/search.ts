@@ -1,4 +1,5 @@
-// Searches a catalog. Literal hits come first, with the points that the contract defines, and then ranked tools.
+// Searches a catalog. Literal hits, which are tools that contain the query word for word, come first, sorted by their
+// points (literal.ts). Then come other tools, ranked by how well they match (ranking.ts).
 
 import type { Complexity } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';
@@ -22,7 +23,7 @@ export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
   inputSchema?: ToolMetadata['inputSchema'];
   /** True when the tool's largest cost is above 5000 tokens. */
   isHighTokenCost: boolean;
-  /** The points of a literal hit. Absent for other tools. */
+  /** The points of a tool that contains the query word for word (a literal hit). Absent for other tools. */
   searchScore?: number;
   /** Absent for a literal hit. 'ranked': the query contains the tool's name, or the ranking found the tool. 'weak': the
    * ranking found the tool, but it covers little of the query's subject. */
@@ -49,7 +50,7 @@ const HIT_LIMIT = 20;
 const RANKED_LIMIT = 5;
 /** Maximum number of further tools of which an answer gives only the names. */
 const MORE_LIMIT = 15;
-/** A match is weak when its coverage is below this. */
+/** A match is weak when its coverage, the part of the request that the tool covers (see Ranked), is below this. */
 const LEAST_COVERAGE = 0.48;
 
 interface Hit {
@@ -114,8 +115,8 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   return { hits: all.slice(0, most), more, total: all.length, categories };
 }
 
-/** Returns the maximum number of tools in an answer. LIMIT is the caller's limit, where 0 means all. CERTAIN is the
- * number of tools that are named or are literal hits, NAMED the number of named tools alone. */
+/** Returns the maximum number of tools in an answer. LIMIT is the caller's limit; 0 means all tools. NAMED is the
+ * number of tools that the query names. CERTAIN also counts the tools that contain the query word for word. */
 function toolLimit(limit: number | undefined, certain: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(RANKED_LIMIT, named, Math.min(HIT_LIMIT, certain));

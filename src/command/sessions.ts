@@ -130,8 +130,8 @@ export async function findOrStart(search: Search, program: readonly string[]): P
       if (started !== undefined) return started;
       if (child?.hasEnded())
         throw new SetupError(`The session for ${workspace} did not start: ${child.log()}`);
-      // This process spawns a session only in a later round than the one in which it took the lock. The previous owner
-      // of the lock may have started a session after findSession looked for one.
+      // After this process has taken the lock, it calls findSession once more before it spawns a session: the previous
+      // owner of the lock may have started one in the meantime.
       if (isLocked) child ??= spawnSession(folder, workspace, program);
       isLocked ||= takeLock(folder, lock) === undefined;
       await delay(POLL_MS);

@@ -27,7 +27,7 @@ export interface Verb extends Partial<Operands> {
   options?: { readonly [name: string]: Arguments };
 }
 
-/** Returns Operands in which each operand sets the parameter at its position in GIVES. */
+/** Returns the Operands of a verb whose first operand sets the first parameter in GIVES, and so on. */
 const inOrder = (...gives: string[]): Operands => ({
   gives,
   calls: (operands) =>
@@ -36,7 +36,7 @@ const inOrder = (...gives: string[]): Operands => ({
       : [Object.fromEntries(operands.map((operand, index) => [gives[index], operand]))],
 });
 
-/** Returns Operands in which all operands are Lisp forms, which together set the parameter NAME. */
+/** Returns the Operands of a verb whose operands are Lisp forms, which together set the parameter NAME. */
 const forms = (name: string): Operands => ({
   gives: [name],
   reads: 'without operands',
@@ -46,8 +46,8 @@ const forms = (name: string): Operands => ({
   },
 });
 
-/** Returns Operands in which one operand sets the parameter NAME, and several set the parameter `names`. If LEAST is 0,
- * the operand can be absent, because an option can replace it. */
+/** Returns the Operands of a verb whose operands are names. A single operand sets the parameter NAME. Several operands
+ * set the parameter `names`. If LEAST is 0, there can be no operand, because an option can replace it. */
 const names = (name: string, least: 0 | 1 = 1): Operands => ({
   gives: [name, 'names'],
   calls: ([first, ...more]) => {
@@ -56,7 +56,8 @@ const names = (name: string, least: 0 | 1 = 1): Operands => ({
   },
 });
 
-/** Returns Operands in which each operand requests one call. ARGUMENTS_OF returns the arguments of this call. */
+/** Returns the Operands of a verb each of whose operands requests one call. ARGUMENTS_OF returns the arguments of this
+ * call. */
 const each = (gives: string[], argumentsOf: (operand: string) => Arguments): Operands => ({
   gives,
   calls: (operands) => (operands.length === 0 ? undefined : operands.map(argumentsOf)),
@@ -180,9 +181,10 @@ export function verbOf(tool: string): string | undefined {
   return Object.keys(VERBS).find((name) => VERBS[name]?.tool === tool);
 }
 
-/** Returns TEXT, an answer of the server, with its advice in terms of the command line. Advice to call a tool with an
- * argument, such as `load_file with forget: true`, becomes the verb with the option. In `a call with on_error: "hold"`,
- * only the argument becomes an option. Advice about a tool without a verb is not changed. */
+/** Returns TEXT, an answer of the server, with its advice changed to what a user of the command line types. Advice to
+ * call a tool, such as `load_file with forget: true`, becomes a command with an option. If the advice names no tool,
+ * such as `a call with on_error: "hold"`, only the argument becomes an option. Advice about a tool without a verb stays
+ * as it is. */
 export function inVerbs(text: string): string {
   return text.replace(ADVICE, (advice, tool, name, value) => {
     const command = tool === 'call' ? 'call with' : verbCommand(tool);
@@ -191,8 +193,8 @@ export function inVerbs(text: string): string {
   });
 }
 
-/** Matches the name of a tool, or `call`, and an argument. The value of the argument is true, a number, a word, or a
- * string or an array as in JSON. */
+/** Matches advice such as `load_file with forget: true`: the name of a tool or the word `call`, then `with`, an
+ * argument and its value. The value is true, a number, a word, or a JSON string or array. */
 const ADVICE = /\b([a-z]+(?:_[a-z]+)*) with ([a-z_]+): (true\b|\[[^\]\n]*\]|"(?:[^"\\\n]|\\.)*"|[\w:/-]+)/g;
 
 function verbCommand(tool: string): string | undefined {

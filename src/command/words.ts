@@ -51,7 +51,7 @@ function optionOf(name: string): string {
   return `--${name.replaceAll('_', '-')}`;
 }
 
-/** Returns the error that the user gave the option for the parameter NAME twice. */
+/** Returns the error for a command line with two options for the parameter NAME. */
 export function givenTwice(name: string): UsageError {
   return new UsageError(`The option ${optionOf(name)} is given twice; give it once.`);
 }

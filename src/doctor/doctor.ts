@@ -105,7 +105,7 @@ async function causeOf({ name, lost }: StepResult, config: Config): Promise<stri
     const machine = lost ? ' The cause can be this machine: its memory, its limits, a damaged SBCL.' : '';
     return `The failure stays when the backend leaves out all parts that it can.${machine}`;
   }
-  // The image was started without any part, so its greeting names every part.
+  // The backend left out all parts that it can leave out, and its greeting names these parts.
   const parts = plain.greeting?.without ?? [];
   const culprit = await findCulprit(parts, async (without) => helps(await tryImage(config, without)));
   return culprit.kind === 'core'
@@ -142,16 +142,17 @@ function withoutHome(text: string): string {
   return home === undefined || home === '/' ? text : text.replaceAll(home, '~');
 }
 
-/** A list that names no real part of the backend. An image that leaves out any list of parts does not start from its
- * saved core, so with this list only the core is left out. */
+/** A list of parts to leave out that names no real part of the backend. When a list is given, an image does not start
+ * from a saved core. So with this list, an image is started that has all parts, but uses no saved core. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
 /** The cause of a failure: the saved core, or parts of the backend. An image works without these. */
 type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns the parts of the backend that must be left out for an image to work. WORKS resolves with true when an image
- * works without the given parts; it must do so for ALL. For each part in the result, WORKS is called about
- * log2(ALL.length) times. */
+/** Finds what must be left out so that an image works, and returns it: the saved core, or some of the parts ALL of the
+ * backend. WORKS gets the names of parts. It resolves with true when an image works without them. The caller must know
+ * that WORKS would resolve with true for ALL. For each part in the result, WORKS is called about log2(ALL.length)
+ * times. */
 export async function findCulprit(
   all: readonly string[],
   works: (without: readonly string[]) => Promise<boolean>,
@@ -169,7 +170,8 @@ export async function findCulprit(
   return { kind: 'parts', parts };
 }
 
-/** Returns the least number from 1 to MOST for which SUFFICES resolves with true. It must do so for MOST. */
+/** Returns the least number from 1 to MOST for which SUFFICES resolves with true. Assumes, without a call, that
+ * MOST suffices. */
 async function leastCount(most: number, suffices: (count: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, most];
   while (high - low > 1) {

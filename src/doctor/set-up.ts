@@ -108,7 +108,8 @@ export async function checkServing(config: Config): Promise<Finding> {
   return { ok: fitting.length < 2, text: `your own images: ${text}` };
 }
 
-/** Returns a finding about the image that serves Swank at ADDRESS. Asks that image to accept servers. */
+/** Returns a finding about the image that serves Swank at ADDRESS. Asks that image to accept connections from
+ * servers. */
 async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Config): Promise<Finding> {
   try {
     const served = await findThroughSwank(address, serving)();

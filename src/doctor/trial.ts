@@ -111,8 +111,8 @@ export function failureOf({ results }: Trial): StepResult | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }
 
-/** Runs all steps in one image of CONFIG. The image does not have the parts WITHOUT of the backend, and does not use
- * the user's records. */
+/** Runs all steps in one new image, which is started with CONFIG but does not use the user's records. WITHOUT are the
+ * names of SBCL's internals and of abilities that the backend must not use. */
 export function tryImage(config: Config, without: readonly string[]): Promise<Trial> {
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, 'doctor.lisp');

@@ -287,8 +287,9 @@ function verdictFor(
   }
 }
 
-/** Returns the viewer for the editor at the other end of CONNECTION. The second parameter has the parameters of the
- * editor's request live-lisp/watch. A question about unsaved changes waits UNSAVED_MS milliseconds for its answer. */
+/** Returns a viewer that stands for the editor at the other end of CONNECTION. The second argument is the `params` of
+ * the request live-lisp/watch from this editor. A question to the editor about unsaved changes waits UNSAVED_MS
+ * milliseconds for its answer. */
 function editorBehind(connection: Connection, { editor }: Params, unsavedMs: number): Viewer {
   return {
     name: editorName(editor),
@@ -310,8 +311,8 @@ function editorName(given: unknown): string {
   return typeof given === 'string' && /^[A-Za-z][A-Za-z ]{0,19}$/.test(given) ? given : UNNAMED_EDITOR;
 }
 
-/** Returns the files with unsaved changes from ANSWERED, the answer of the editor EDITOR to a question about REAL.
- * Returns undefined when the answer is invalid. */
+/** ANSWERED is the answer of the editor EDITOR to the question whether it has unsaved changes of the file REAL, a real
+ * path. Returns the files that have unsaved changes according to this answer; undefined when the answer is invalid. */
 function unsavedFiles(answered: Answered, real: string, editor: string): UnsavedFile[] | undefined {
   if (answered === undefined || !('result' in answered)) return undefined;
   const { result } = answered;

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 
-/** The error that a file cannot be read. The message is the reason, as a clause of a sentence. */
+/** Thrown when a file cannot be read. The message is the reason, as a clause of a sentence. */
 export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }
@@ -39,8 +39,7 @@ let exiting = false;
 export const SILENCE_REMEDY =
   'Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again';
 
-/** The error that the file system of `folder` does not answer. An operation was given up, or was not begun for this
- * reason. */
+/** Thrown when the file system of `folder` does not answer, so that an operation was given up or was not begun. */
 export class UnresponsiveFolderError extends UnreadableFile {
   readonly folder: string;
 

@@ -25,9 +25,10 @@ export interface RootCopy {
   signal?: AbortSignal | undefined;
 }
 
-/** Makes a copy of a root of WORKSPACE. The copy has all files that tools may read, except those of version control. In
- * place of directories of installed packages, it has links to the originals. Returns a digest of the names and states
- * of the entries in the root. Throws a CallError when the copy would lack a file that is in `contents`. */
+/** Makes a copy of a root of WORKSPACE. The copy has all files that tools may read, except the directories of version
+ * control systems. In place of directories of installed packages, it has links to the originals. Returns a digest of
+ * the names and states of the entries in the root. Throws a CallError when a file in `contents` has no place in the
+ * copy. */
 export async function copyRoot(
   workspace: Workspace,
   { root, target, contents, signal }: RootCopy,
@@ -88,8 +89,8 @@ class Copy {
     return join(this.target, relative(this.root, path));
   }
 
-  /** Returns a path for the copy of PATH that begins at the open directory. Creates this directory if it does not
-   * exist. */
+  /** Returns the path to which the copy of PATH is to be written. Creates the folder of the copy if it does not exist.
+   * On Linux, the path goes through a descriptor of this folder, so it stays valid when somebody renames the folder. */
   async place(path: string): Promise<string> {
     const parent = dirname(path);
     if (this.#last?.path !== parent) {
@@ -126,9 +127,9 @@ class Copy {
 /** Maximum number of octets of a file that are in memory at once. */
 const CHUNK = 1024 * 1024;
 
-/** Copies the file PATH of WORKSPACE into COPY, with CONTENT in place of its own content if CONTENT is given. Leaves
- * out a file that cannot be read, because the image could not read it either. Returns numbers that differ when the file
- * has changed. */
+/** Copies the file PATH of WORKSPACE into COPY, with CONTENT in place of its own content if CONTENT is given. Returns
+ * numbers for the state of the file, such as its size and its times, which differ once the file has changed. If the
+ * file cannot be read, leaves it out and returns undefined, because the image could not read it either. */
 async function copyFile(
   workspace: Workspace,
   path: string,
@@ -169,7 +170,8 @@ async function putFile(place: string, mode: number, content: Buffer | FileHandle
   }
 }
 
-/** Returns a CallError that the disk is full, if ERROR, from a write into the copy, means this; else undefined. */
+/** ERROR comes from a write into the copy. If it means that the disk is full or the user's quota is used up, returns a
+ * CallError that says so; else undefined. */
 function spaceError(error: unknown): CallError | undefined {
   const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
   if (!isFull) return undefined;

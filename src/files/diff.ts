@@ -85,8 +85,8 @@ export function filesSummary(changes: readonly FileDiff[]): QuestionLine {
   return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
-/** Returns the lines of CHANGES that are shown first. If there are several changes, the name of the file precedes
- * each. */
+/** Returns the member `lines` of all CHANGES, for a question with little space. NAMES are the names of the files. If
+ * there are several changes, a line with the name of the file precedes each. */
 export function changesLines(changes: readonly FileDiff[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
     // No line of a diff begins with a letter, so a line of a file cannot look like this header.
@@ -129,8 +129,8 @@ function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk)].concat(hunk.lines.map(markedLine)));
 }
 
-/** Returns LINE, of a hunk, with its mark. A line that begins with a backslash is a note of the diff and not in the
- * file. */
+/** Returns LINE, a line of a hunk, with its mark: +, - or a space. A line that begins with a backslash is not from the
+ * file. In such a line, the diff notes that the file does not end with a newline. */
 function markedLine(line: string): QuestionLine {
   if (line.startsWith('\\')) return questionLine`\\ No newline at end of file`;
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));

@@ -27,8 +27,8 @@ const CONTEXT_LINES = 3;
  * square of this number. */
 const CHANGE_LIMIT = 500;
 
-/** Maximum depth of division by anchors. Anchors are unchanged lines that occur only once in each text; the lines
- * between two anchors can be divided again by anchors of their own. */
+/** Maximum depth to which a text is divided at anchors. Anchors are unchanged lines that occur only once in each of the
+ * two texts. The lines between two anchors can be divided again, at anchors of their own. */
 const DIVISION_LIMIT = 4;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER. The diff is minimal unless very many lines have

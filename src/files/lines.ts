@@ -7,7 +7,7 @@ import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } f
 
 /** A file with at most this number of octets is read completely. Of a larger file, only the range is read. */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
-/** Number of octets of a larger file that are read, from the first line of the range on. */
+/** Of a larger file, the server reads this number of octets, beginning with the first line of the range. */
 const WINDOW = 256 * 1024;
 const CHUNK = 1024 * 1024;
 

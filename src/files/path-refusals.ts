@@ -69,7 +69,7 @@ export function onlyReadText(path: string, folders: NamedFolders): string {
   return `${head} Files are written inside ${rootsText(folders)}; the user can add a root with --root DIR.`;
 }
 
-/** Returns the message that PATH is in no folder that allows ACCESS. */
+/** Returns the message for PATH when no folder with permission for ACCESS contains it. */
 export function outsideText(path: string, access: Access, folders: NamedFolders): string {
   const { roots, readRoots, readsSources } = folders;
   if (roots.length === 0) return `Path ${visibleName(path)} is in no workspace. ${noRootsText(folders)}`;

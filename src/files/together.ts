@@ -41,7 +41,8 @@ interface OpenReplacement extends Replacement, WriteTarget {
   base: string;
 }
 
-/** A replacement after step 1. `temporary` and `old` are names of files in the directory of the file. */
+/** A replacement whose `temporary` file with the new content exists (step 1 at the top of this file). `temporary` and
+ * `old` are names of files in the directory of the file. */
 interface Prepared extends OpenReplacement {
   temporary: string;
   /** The name of the file with the old content; '' for a new file. */
@@ -140,7 +141,8 @@ async function recordIntents(intents: Intents, prepared: readonly Prepared[]): P
   }
 }
 
-/** Performs step 1 for one replacement. IS_NEW is true when no file exists at its path. */
+/** Performs step 1 (see the top of this file) for one replacement: writes the new content to a temporary file, and
+ * gives the old content a second name. IS_NEW is true when no file exists at its path. */
 async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Prepared> {
   const { folder, base, bytes } = replacement;
   const temporary = await writeTemporary(folder, base, bytes);
@@ -161,7 +163,7 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   }
 }
 
-/** Performs step 3. If one rename fails, undoes those before it. */
+/** Renames the temporary files of PREPARED into place. If one rename fails, undoes those before it. */
 async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   const renamed: Prepared[] = [];
   for (const replacement of prepared) {
@@ -214,8 +216,8 @@ export async function rollBackUnfinished(workspace: Workspace, intents: Intents)
  * content is saved. 'changed': it has some other content, or the old content is lost, so it is not touched. */
 type State = 'before' | 'after' | 'changed';
 
-/** Undoes the replacement of FILES, those of one record. Returns a text about this. Returns undefined when all files
- * were renamed, so that nothing has to be undone. */
+/** Undoes an unfinished replacement of FILES, the files that its record lists. Returns a text about what was undone.
+ * Returns undefined when all files were renamed, so that nothing has to be undone. */
 async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
   const states: State[] = [];
   for (const file of files)
@@ -232,7 +234,8 @@ async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): P
   return allReplaced ? undefined : rollBackText(workspace, files, states);
 }
 
-/** Returns the state of a file in a record. For a new file, `before` and `old` are ''. */
+/** Returns the state of the file TARGET, which a kill may have left unfinished. The third parameter is what a server
+ * recorded about this file before it began to replace it. */
 async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<State> {
   const now = await digestIn(target, target.names[0] ?? '');
   if ((now ?? '') === before) return 'before';

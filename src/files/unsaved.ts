@@ -21,8 +21,8 @@ export interface Unsaved {
 export interface FileEditors {
   /** Resolves with the name of an editor in which the file `real` has unsaved changes; undefined when there is none. */
   unsavedIn: (real: string) => Promise<string | undefined>;
-  /** Resolves with the files that have unsaved changes and are `real` or inside it. With `names`, the result has no
-   * contents. */
+  /** Resolves with those files with unsaved changes that are in the folder `real`, or are the file `real`. With
+   * `names`, the result has no contents. */
   unsavedBelow: (real: string, names?: 'names') => Promise<Unsaved>;
   /** Informs the editors that a tool has changed the file `real`. */
   changed: (real: string) => void;

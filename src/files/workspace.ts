@@ -45,11 +45,12 @@ interface WorkspaceFolders {
   /** The name of an image on another machine. Tools name a file on that machine `NAME:PATH`, with this name. */
   elsewhere?: string | undefined;
   editors?: FileEditors;
-  /** The last change of a file. Workspaces that contain the same files share this object. */
+  /** `last` is a promise for the end of the latest change of a file. The next change waits for it. Workspaces with the
+   * same files share this object, so that they do not change files at the same time. */
   changes?: { last: Promise<unknown> };
 }
 
-/** Milliseconds for which the result of `sources` is used again, because a search asks for it for each file. */
+/** Number of milliseconds for which a result of `sources` is kept, because a search needs it once for each file. */
 const SOURCES_MS = 2000;
 
 const HIDDEN = 'the sandbox hides it from the image';
@@ -166,9 +167,9 @@ export class Workspace {
     return new CallError(`${visibleName(path)} is not ${done}: ${why}. ${remedy}`);
   }
 
-  /** Returns the reason, as a clause, why tools may not read the file REAL, a real path from the image; undefined when
-   * they may. Code in a sandbox must not be able to learn, from answers of tools, about files that the sandbox
-   * hides. */
+  /** Returns the reason, as a clause, why tools may not read the file with the real path REAL; undefined when they may.
+   * The path is from the image, so sandboxed code can have made it up, to learn from the answer of a tool about files
+   * that the sandbox hides. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it is in /proc, /sys or /dev, not on a disk';
@@ -241,8 +242,8 @@ export class Workspace {
     return this.#editors?.unsavedIn(real);
   }
 
-  /** Resolves with the readable files that have unsaved changes in an editor and are REAL or inside it. NAMES is as in
-   * FileEditors. */
+  /** Asks the editors for unsaved files. Resolves with REAL, a file, or with the files in REAL, a folder. Leaves out
+   * files that code must not read. With NAMES, the result has no contents. */
   async unsavedBelow(real: string, names?: 'names'): Promise<Unsaved> {
     const unsaved = (await this.#editors?.unsavedBelow(real, names)) ?? { files: [] };
     await this.secretsKnown;

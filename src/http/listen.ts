@@ -7,15 +7,15 @@ import { SetupError } from '../errors.ts';
 
 /** The limits of a listener. Tests use shorter times. */
 export interface HttpLimits {
-  /** Maximum number of connections. If there is one more, the server closes the oldest connection that has no running
-   * request and whose last request, if any, was refused. This can be the new connection. */
+  /** Maximum number of connections. When a client opens one more, the server closes the oldest connection without a
+   * running request, but keeps those whose last request was accepted. So it may close the new connection. */
   connections: number;
   /** Milliseconds in which the headers of a request must arrive. */
   headersMs: number;
   /** Milliseconds in which a whole request must arrive. */
   requestMs: number;
-  /** A connection is closed when it has no request, or when its client reads nothing of an answer, for this number of
-   * milliseconds. */
+  /** Milliseconds without traffic after which a connection is closed, if no request is running on it or if its client
+   * does not read the answer. */
   idleMs: number;
 }
 
@@ -146,9 +146,8 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return undefined;
 }
 
-/** Limits the number of connections of SERVER, and the time for which a connection may have no request or its client
- * may read nothing of an answer. Once SERVER accepts no more connections, closes each one after its last answer.
- * Returns a function that closes all connections that have no running request. */
+/** Makes SERVER keep the limits `connections` and `idleMs` (see HttpLimits). Once SERVER accepts no more connections,
+ * closes each one after its last answer. Returns a function that closes all connections without a running request. */
 function limitConnections(server: Server, { connections, idleMs }: HttpLimits): () => void {
   /** The number of running requests of each connection, the oldest connection first. */
   const running = new Map<Socket, number>();

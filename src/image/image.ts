@@ -19,13 +19,13 @@ export type ImageNotice =
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
   /** The connection to an image that somebody else runs broke for the reason `how`, and a new one was made. */
   | { kind: 'connected again'; how: string }
-  /** Calls now run in `served`, an image of somebody else. If earlier calls ran in the image `before`, `how` says why
-   * it is no longer used. `startFile` is the start file, which was not loaded there. */
+  /** Calls now run in `served`, an image that somebody else runs. If earlier calls ran in the image `before`, `how`
+   * says why it is no longer used. `startFile` is the start file, which was not loaded there. */
   | { kind: 'attached'; served: Served; before?: Served; how: string; startFile?: string }
-  /** The image `served` now accepts servers, but calls still run in the server's own image. `ownImageRequiredBy` is the
-   * flag that forbids to use another image; undefined when there is none. */
+  /** The image `served` now accepts connections from servers, but calls still run in the server's own image.
+   * `ownImageRequiredBy` is the server's flag that forbids the use of another image; undefined when there is none. */
   | { kind: 'unused'; served: Served; ownImageRequiredBy: string | undefined }
-  /** The folder of images that accept servers cannot be used. `why` are sentences with the reason. */
+  /** The folder of images that servers can attach to cannot be used. `why` are sentences with the reason. */
   | { kind: 'not serving'; why: string }
   | JournalNote;
 

@@ -45,8 +45,8 @@ function grantingMember(found: unknown): string | undefined {
   return trust === true ? 'trust' : undefined;
 }
 
-/** Returns true when a client asks its user even before a read-only tool runs, because a permission of SETTINGS is
- * missing. SETTINGS are the settings that install writes without --trust. */
+/** SETTINGS are the settings that install writes without --trust. They permit a client to run read-only tools without
+ * asking its user. Returns true when one of these permissions is missing, so that the client asks each time. */
 export async function asksAlways(settings: readonly Setting[]): Promise<boolean> {
   for (const setting of settings) {
     if (setting.kind === 'entry') continue;

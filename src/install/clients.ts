@@ -40,8 +40,8 @@ export interface Client {
   /** True when the entry that the client's program writes is incomplete, so that install completes it. */
   addsLess?: boolean;
   /** Returns the arguments with which the client's program removes the entry in `scope`; undefined when install itself
-   * removes the entry. The program leaves empty tables, so it is used only for a file that the client itself often
-   * writes. */
+   * removes the entry. The program leaves empty tables in the file, so install uses it only for a file that the client
+   * itself often writes. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 

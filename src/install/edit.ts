@@ -92,8 +92,9 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without the empty containers of SETTING. Keeps containers that are in BEFORE, the data of ORIGINAL, and
- * containers that contain a comment. Returns undefined when nothing is left of a file that did not exist before. */
+/** Removes from TEXT those objects on the path of SETTING that are empty now, and returns the new text. Keeps an object
+ * that contains a comment, or that is in BEFORE, the parsed data of ORIGINAL. ORIGINAL is the text before install, or
+ * undefined when the file did not exist then. Returns undefined when nothing is left of such a file. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {
@@ -121,8 +122,8 @@ async function proven(setting: Setting, edit: (format: Format) => string, expect
   );
 }
 
-/** Returns DATA without the container of SETTING if it is empty. In TOML, a parent table without children does not
- * exist. */
+/** SETTING is in a container, which is the object at its path without the last name. If DATA has an empty container
+ * there, returns DATA without this container, else DATA: in TOML, a parent table without children does not exist. */
 function bare(data: Data, { path }: Setting): Data {
   const container = path.slice(0, -1);
   return container.length > 0 && isEmpty(valueAtPath(data, container))

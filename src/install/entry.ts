@@ -41,9 +41,9 @@ export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };
 }
 
-/** Compares FOUND, an entry in a client's configuration, with the entry that ENTRY returns for LAUNCH. Returns the
- * state of FOUND, and the entry to write. The entry to write keeps the flags that follow the script in FOUND, and the
- * members of FOUND that ENTRY does not set. */
+/** Compares FOUND, the present entry in a client's configuration, with the entry that install would write. The function
+ * ENTRY makes the latter from a Launch, the third argument. Returns the state of FOUND, and the entry to write. That
+ * entry keeps the flags that follow the script in FOUND, and the members of FOUND that ENTRY does not set. */
 export function compareEntry(
   found: unknown,
   entry: (launch: Launch) => Data,

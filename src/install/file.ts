@@ -110,7 +110,9 @@ function keepOwner(file: string, uid: number, gid: number): void {
   if (now.uid !== uid || now.gid !== gid) chownSync(file, uid, gid);
 }
 
-/** Saves TEXT, of FILE, as a backup that only this user can read. If TEXT is undefined, removes an older backup. */
+/** Saves TEXT, the content of the configuration file FILE, as a backup that only this user can read. If TEXT is
+ * undefined, removes an older backup. BOUNDS say where the backup is. Throws a SetupError when its folder cannot be
+ * made. */
 export function keepBackup(file: string, text: string | undefined, bounds: ConfigFileRules): void {
   const backup = backupOf(file, bounds);
   if (text === undefined) {

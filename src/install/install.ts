@@ -224,8 +224,8 @@ function isIn(setting: Setting, found: unknown): boolean {
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
-/** Returns the text of a setting's file after uninstall, without the setting as install writes it with or without
- * --trust. `exact` is true when this text equals the text before install. */
+/** Returns the text that a configuration file gets when uninstall removes the setting, which install wrote with or
+ * without --trust. `exact` is true when this is the text from before install. REQUEST is the request for uninstall. */
 async function textWithout(
   { setting, variants: { trusted } }: CurrentSetting,
   request: Request,
@@ -326,8 +326,9 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns notes that say when CLIENT asks its user, after an install with or without TRUST. KEPT is a note about an
- * earlier permission, or undefined. */
+/** Returns notes, shown after an install, about when CLIENT asks its user before it runs a tool. TRUST is true when the
+ * install made CLIENT run all tools without asking. KEPT is a note about an earlier permission that is still in force,
+ * or undefined. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`

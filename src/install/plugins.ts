@@ -1,4 +1,5 @@
-// Determines whether a client starts live-lisp by a plugin or an extension, apart from the entry.
+// Determines whether a client starts live-lisp by a plugin or an extension. The entry for live-lisp in the client's
+// configuration does not count here.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,8 +13,9 @@ import { valueAtPath } from './settings.ts';
 /** The command by which the plugins and the extension of live-lisp start it. */
 export const PLUGIN_COMMAND = 'live-lisp';
 
-/** Returns the plugin or extension of live-lisp in the client NAMED, such as "the plugin NAME"; undefined when it has
- * none. CONTEXT has the client's folders. Throws a SetupError when a file of the client cannot be read. */
+/** Looks in the client NAMED for a plugin or extension that starts live-lisp. Returns a phrase for it, such as "the
+ * plugin NAME"; undefined when there is none. CONTEXT has the client's folders. Throws a SetupError when a file of the
+ * client cannot be read. */
 export async function pluginOf(named: ClientName, context: InstallContext): Promise<string | undefined> {
   switch (named) {
     case 'claude':
@@ -36,9 +38,9 @@ export async function pluginOf(named: ClientName, context: InstallContext): Prom
   }
 }
 
-/** Returns the plugin of live-lisp that is enabled in FILES; undefined when none is. FILES are in FORMAT and have a
- * table of plugins at KEY. ON returns true for the value of an enabled plugin. If several files contain the plugin, the
- * last one decides. */
+/** Returns a phrase for the plugin of live-lisp that is enabled in FILES; undefined when none is. FILES are in FORMAT
+ * and have a table of plugins at KEY. ON returns true for the value of an enabled plugin. If several files contain the
+ * plugin, the last one decides. */
 async function enabledIn(
   files: readonly string[],
   format: 'jsonc' | 'toml',

@@ -11,7 +11,7 @@ import {
 import { printable } from './schema.ts';
 import type { Tool } from './tool.ts';
 
-/** The fields of a tool that the contract names, without its handler. */
+/** The fields of a tool that the tool contract (docs/develop/contracts.md) names, without its handler. */
 export type ToolDefinitionData = Pick<
   Tool,
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'

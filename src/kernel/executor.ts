@@ -42,7 +42,7 @@ export interface ExecutorOptions {
 
 interface Call {
   tool: Tool;
-  /** The registered tool, before its `raisedBy` raised the level for these arguments. */
+  /** The tool as it was registered. `tool` can have a higher level, from `raisedBy` for these arguments. */
   registered: Tool;
   /** The validated arguments, without defaults. */
   args: Arguments;
@@ -96,8 +96,8 @@ export class Executor {
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
-  /** Records that a reader got an answer from elsewhere than this executor. The reader is COMMAND if it is given, else
-   * the client. */
+  /** Records that the executor of another image has answered a call, so that the last answer of this executor is no
+   * longer the last one that the reader got. The reader is a command if COMMAND is given, else the client. */
   answeredElsewhere({ command, page }: CallContext): void {
     if (page) return;
     this.#earlierAnswers[command === undefined ? 'client' : 'command'].answered('');

@@ -2,7 +2,8 @@
 
 import type { OpenQuestion, Verdict } from './approval.ts';
 
-/** The names by which answers refer to the place where a human answered a question, if it has no name of its own. */
+/** What the server calls the programs in which a human can answer a question. UNNAMED_EDITOR is for an editor that has
+ * not sent its name. */
 export const BROWSER = 'a browser';
 export const TERMINAL = 'the terminal';
 export const UNNAMED_EDITOR = 'an editor';

@@ -9,8 +9,8 @@ export interface Version {
   tool: Tool;
 }
 
-/** Returns the tool that replaces VERSIONS in lists. If VERSIONS differ, it has the parameters of all of them, and its
- * descriptions name the image of each version. */
+/** Returns one tool that lists show in place of VERSIONS. If VERSIONS differ, it has the parameters of all of them, the
+ * highest of their safety levels, and descriptions that say which image has which version. */
 export function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
   const [{ tool: first }, ...others] = versions;
   if (others.every(({ tool }) => signatureOf(tool) === signatureOf(first))) return first;

@@ -20,7 +20,7 @@ export class NoticeBoard {
   readonly #kept: Notice[] = [];
   #count = 0;
   readonly #client: NoticeReader = { passed: 0 };
-  /** The highest position of a command that has read notices. */
+  /** Number of notices that the commands together have got or skipped. The next command begins after these. */
   #passedByCommands = 0;
 
   /** TAKE returns the notices that came since its previous call. */
@@ -33,9 +33,9 @@ export class NoticeBoard {
     return { passed: this.#passedByCommands };
   }
 
-  /** Returns the notices that COMMAND has not got yet, oldest first, without `own` notices. If COMMAND is undefined,
-   * returns the notices that the client which started the server has not got yet, including `own` notices. If some of
-   * them are no longer stored, the first line gives their number. */
+  /** Returns the notices that the reader COMMAND has not got yet, oldest first, without `own` notices. If COMMAND is
+   * undefined, the reader is the client that started the server, and gets the `own` notices too. If some notices are no
+   * longer stored, the first line gives their number. */
   read(command?: NoticeReader): string[] {
     const news = this.#take();
     this.#kept.push(...news);

@@ -5,17 +5,19 @@ import { CallError } from '../errors.ts';
 export const PARAMETER_TYPES = ['string', 'boolean', 'number', 'integer', 'object', 'array'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 
-/** A parameter of a tool: the fields that the contract names, and further ones from JSON Schema. */
+/** A parameter of a tool. It has the fields of the tool contract (docs/develop/contracts.md), further ones of JSON
+ * Schema, and some that only this server uses. */
 export interface Parameter {
   name: string;
   type: ParameterType;
-  /** Further types in the schema for clients. They are those of tools with the same name in other images, where the
-   * parameter has a different type. */
+  /** Further types that the schema for clients allows, when the server has several images: those of this parameter in
+   * the tools with the same name in other images. */
   otherTypes?: readonly ParameterType[];
   /** Absent when the name of the parameter explains it. */
   description?: string;
   enum?: readonly string[];
-  /** True when a boolean true means the string 'true', and false means an absent argument. */
+  /** For a parameter of type string: true when a call may also give a boolean. True counts as the string 'true', and
+   * false as an absent argument. */
   takesTrue?: true;
   /** True when validation accepts values outside `enum`, because the handler explains the mistake itself. */
   openEnum?: boolean;

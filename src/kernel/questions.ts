@@ -37,7 +37,8 @@ interface OpenEntry {
   timer: NodeJS.Timeout;
 }
 
-/** Returns the fields of the question that are stored, and EXTRA. */
+/** Returns the object to store for an open question: those fields of the question that are stored, and the fields of
+ * EXTRA. */
 export function pendingQuestion(
   { tool, recordRefusal, timeoutText, preview }: OpenQuestion,
   extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'editor' | 'onClose'>,

@@ -70,13 +70,14 @@ export class ToolRegistry {
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
-  /** Returns the names of the counted tools in order of registration, and then those of the image's tools. */
+  /** Returns the names of the tools that `register` has added, in order of registration, and then those of the image's
+   * tools. Leaves out uncounted tools (see `registerUncounted`). */
   listRegisteredTools(): string[] {
     return this.#counted().map(({ name }) => name);
   }
 
-  /** Returns all tools in three groups: the counted tools, the uncounted tools, the image's tools. Each group is in
-   * order of registration. */
+  /** Returns all tools in three groups: the counted tools, which `register` has added, the uncounted tools (see
+   * `registerUncounted`), and the image's tools. Each group is in order of registration. */
   tools(): Tool[] {
     return [...this.#tools.values(), ...this.#uncounted.values(), ...this.mirror.tools()];
   }
@@ -85,9 +86,9 @@ export class ToolRegistry {
     return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
-  /** Returns the counted tools and the image's tools that FILTER accepts. A tool must be at most of the level in
-   * FILTER, and have at least one of its categories. A missing member of FILTER accepts all tools. Throws a CallError
-   * for an unknown level or an invalid filter. */
+  /** Returns the tools that FILTER accepts, without uncounted tools (see `registerUncounted`). FILTER accepts a tool if
+   * its level is at most that in FILTER, and it has one of the categories in FILTER. A missing member of FILTER accepts
+   * all tools. Throws a CallError for an unknown level or an invalid filter. */
   getAgentQTools(filter: ToolFilter = {}): Tool[] {
     if (typeof filter !== 'object' || filter === null) {
       throw new CallError(

@@ -56,8 +56,8 @@ export function lastFittingRows(rows: string[]): string[] {
   return fittingRows(rows.toReversed()).reverse();
 }
 
-/** Returns the first rows of each of LISTS, so that all lists together with RESERVED_CHARACTERS other characters fit
- * into one answer. Long lists use the space that short lists do not need. */
+/** Cuts LISTS so that they fit into one answer, which must keep room for RESERVED_CHARACTERS other characters. Returns
+ * the first rows of each list. Long lists use the space that short lists do not need. */
 export function fittingLists(lists: readonly string[][], reservedCharacters: number): string[][] {
   const sizes = new Map(lists.map((rows) => [rows, rows.reduce((sum, row) => sum + lengthInList(row), 0)]));
   const shortFirst = [...lists].sort((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0));

@@ -65,9 +65,9 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns the arguments in ARGS that count as present. A null is absent, and so is an empty string for a parameter
- * with an enum. For a parameter that takes true, false is absent, and true becomes the string 'true'. Throws an
- * ArgumentError with the contract's text when ARGS are invalid for TOOL. */
+/** Returns the arguments in ARGS without those that count as absent: null, and an empty string for a parameter with an
+ * enum. For a parameter with `takesTrue`, false counts as absent, and true becomes the string 'true'. Throws an
+ * ArgumentError when ARGS are invalid for TOOL. The contract (docs/develop/contracts.md) prescribes its message. */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw new ArgumentError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);

@@ -1,5 +1,5 @@
-// Holds standing approvals, which let calls run without a question: those from the start of the server, and those for
-// the session.
+// Holds standing approvals, which let calls run without a question. Some are on the command line of the server; the
+// human gives others for the session.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';
@@ -19,7 +19,8 @@ export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undef
   return [place, ...otherPlaces];
 }
 
-/** The standing approvals from the start of the server, and those for the session. */
+/** The approvals that cover more than one call: those from the command line of the server, and those that the human has
+ * given for the session. */
 export class StandingApprovals {
   readonly #rules: Rule[] = [];
   readonly #sessionRules: Rule[] = [];
@@ -31,15 +32,15 @@ export class StandingApprovals {
     for (const rule of rules) this.allow(rule);
   }
 
-  /** Adds an approval of a tool for files that match a glob. Without a glob, it covers all calls of the
-   *  tool. */
+  /** Adds an approval of a tool for files that match a glob. Without a glob, it covers all calls of the tool. */
   allow({ tool, glob }: StandingApproval): void {
     const matches = glob === undefined ? () => true : picomatch(glob, { dot: true, strictSlashes: true });
     this.#rules.push({ tool, matches });
   }
 
-  /** Lets TOOL run until the end of the session for files in the folders of PLACES that have the same extensions. An
-   * undefined place stands for all calls. */
+  /** Lets TOOL run without a question until the end of the session. PLACES are paths. An approval for a path also
+   * covers other files in its folder with the same extension, if canHoldForSession returns true for them. An undefined
+   * place stands for all calls. */
   allowForSession(tool: string, ...places: (string | undefined)[]): void {
     for (const place of places) {
       const matches = (other: string) =>
@@ -48,9 +49,9 @@ export class StandingApprovals {
     }
   }
 
-  /** Returns true when an approval for PLACES can also cover later calls of the session. It cannot when a program may
-   * execute such a file, or read settings from it, without asking. Only Lisp sources are safe, except those that OBEYED
-   * matches. */
+  /** Returns true when an approval of a call with the files PLACES can also cover later calls of the session. It cannot
+   * when a program may, without asking, execute one of these files or read settings from it. So all of PLACES must be
+   * Lisp sources, but no init files, hidden files, or files that live-lisp runs. */
   canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>

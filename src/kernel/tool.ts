@@ -130,8 +130,8 @@ export interface Tool {
   readonly allowedAs?: string;
   /** Returns true when a call with `args` changes nothing. Such a call counts as safe. */
   readonly isReadOnly?: (args: Arguments) => boolean;
-  /** Returns a higher level, its preview and its approval name, if a call with `args` does more than other calls of the
-   * tool. The result is ignored unless its level is higher. */
+  /** If a call with `args` does more than other calls of the tool, returns what counts for it: a higher safety level,
+   * the preview, and `allowedAs`. The result is ignored unless its level is higher than that of the tool. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
   /** How a server with several images performs a call that names no image. `any`: in the first image, because all would
    * give the same result; the tool then has no parameter `image`. `all`: in each image. Absent: in the default image;
@@ -146,11 +146,11 @@ export interface Tool {
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
-/** The level, approval name and preview of a call that does more than other calls of its tool. */
+/** The level, `allowedAs` and preview of a call that does more than other calls of its tool. */
 type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
 /** Returns TOOL for a call with ARGS. If its `raisedBy` returns a higher level, TOOL gets this level, and the preview
- * and approval name that belong to it. */
+ * and `allowedAs` that belong to it. */
 export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
   const raise = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
@@ -188,8 +188,8 @@ const LIMIT_MS = 120_000;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns the tool for DEFINITION. The contract's defaults are filled in; the short description is by default the
- * first sentence of the description. Throws a CallError when DEFINITION is invalid. */
+/** Returns the tool for DEFINITION. Parts that DEFINITION leaves out get their defaults. The default of the short
+ * description is the first sentence of the description. Throws a CallError when DEFINITION is invalid. */
 export function defineTool<
   const List extends readonly Parameter[],
   const RequiredNames extends readonly string[] = readonly [],

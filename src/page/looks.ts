@@ -18,8 +18,8 @@ const LOOKS: { readonly [name: string]: { tool: string; takes: readonly string[]
 
 type Look = { data: unknown; text: string } | { error: string };
 
-/** Performs the look NAME with arguments from ASKED, and returns the answer; undefined when there is no such look. The
- * human at the page makes the call, so nobody else is asked for approval. */
+/** Performs the page's request NAME, one of LOOKS, with arguments from ASKED. Returns the answer; undefined when LOOKS
+ * has no such request. The human at the page makes the call of the tool, so nobody is asked for approval. */
 export async function look(
   executor: Pick<Executor, 'execute'>,
   name: string,

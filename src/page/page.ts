@@ -20,8 +20,8 @@ export interface PageOptions {
   workspace: string;
   /** The names of the images if the session has several, else an empty array. */
   images: readonly string[];
-  /** The last profile and the last recorded calls of the session, undefined when there were none, and its last runs of
-   * tests. */
+  /** What the session observed last: a profile, calls, and runs of tests. A profile or calls are undefined when there
+   * were none. */
   observations: {
     readonly profile: object | undefined;
     readonly calls: object | undefined;
@@ -209,7 +209,8 @@ function decisionIn({ decision, args, words }: Members): Decision | undefined {
   return decision === 'deny' ? { kind: 'denied', words } : undefined;
 }
 
-/** Returns the secrets of a pass in a request with HEADERS. */
+/** Returns the secrets in HEADERS, of a request, by which a browser shows that it may use the page: a key, and cookies
+ * with the name COOKIE_NAME. */
 function passOf({ headers }: IncomingMessage, cookieName: string): Shown {
   const key = headers['x-live-lisp-key'];
   const all = (headers.cookie ?? '').split('; ').map((each) => each.split('='));

@@ -129,7 +129,8 @@ function auditFiles(audit: string): string[] {
 /** Subfolders of the folder of journals: for images in a sandbox, and for images on other machines. */
 const KINDS: readonly string[] = ['sandboxed', 'elsewhere'];
 
-/** Returns the folders in JOURNALS that contain the journals of one workspace each, including those in KINDS. */
+/** Returns the folders with the journals of one workspace each. They are in the folder JOURNALS, or in one of its
+ * subfolders KINDS. */
 function journalFolders(journals: string): string[] {
   const apart = KINDS.flatMap((kind) =>
     namesInFolder(join(journals, kind)).map((name) => join(journals, kind, name)),

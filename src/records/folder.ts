@@ -1,10 +1,11 @@
-// Names the records of a workspace, and limits the number of files in folders that have one file for each workspace.
+// Several kinds of records, such as the history of evaluations, have a folder with one entry for each workspace. This
+// file computes the names of these entries, and removes old entries.
 
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf } from '../files/digest.ts';
 
-/** Maximum number of files in such a folder. One more file removes the least recently written one. */
+/** Maximum number of files in such a folder. For one more file, the least recently written one is removed. */
 const FOLDER_LIMIT = 200;
 
 /** Returns a digest of the real path of the folder ROOT, as 24 hexadecimal digits. The names of the workspace's records

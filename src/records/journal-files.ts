@@ -40,7 +40,7 @@ export class JournalFiles implements JournalStore {
   #entryOctets = 0;
   #contentOctets = 0;
 
-  /** Stores the journal in a new folder, inside the folder of FOLDER that belongs to the workspace ROOT. */
+  /** FOLDER has one folder for each workspace. Stores the journal in a new folder inside that of the workspace ROOT. */
   constructor(folder: string, root: string) {
     this.#workspace = join(folder, workspaceDigest(root));
     const stamp = new Date().toISOString().replace(/\D/g, '');

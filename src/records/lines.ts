@@ -88,8 +88,8 @@ export class LineFile {
     return this.#reopen();
   }
 
-  /** Returns the open file. Returns undefined when none is open, and when another file is at the path, because another
-   * server may have begun a new file. */
+  /** Returns the open file. Returns undefined when none is open, or when another file is at the path, because another
+   * server has begun a new file. */
   #openFile(): { descriptor: number; size: number } | undefined {
     if (this.#descriptor === undefined) return undefined;
     const current = statSync(this.path, { throwIfNoEntry: false });

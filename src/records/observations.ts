@@ -20,7 +20,7 @@ export interface TakenProfile {
 export interface RecordedRun {
   /** A text with the number of calls and their time. */
   heading: string;
-  /** The calls in order. The calls that a call made directly follow it, with a depth greater by one. */
+  /** The calls in order. A call is followed by the calls that it made itself, whose `depth` is greater by one. */
   calls: readonly { depth: number; text: string }[];
 }
 

@@ -102,7 +102,8 @@ export class ReplHistory {
     return this.#notes.splice(0);
   }
 
-  /** Yields the evaluations in the workspace, newest first, without those in images with other names. */
+  /** Yields the evaluations in the workspace, newest first. If this history is for an image with a name, leaves out the
+   * evaluations in images with other names. */
   *newestFirst(): Generator<Evaluation> {
     for (const text of this.#lines?.newestFirst() ?? [...this.#memory].reverse()) {
       const line = parseLine<Evaluation>(text, SHAPE);

@@ -39,7 +39,7 @@ interface ApprovalOptions {
 /** An answer from the client. Its values are not checked yet. */
 type ClientAnswer = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
-/** The form to send next, its question, and the id under which the question is open. */
+/** The form to send to the client next, the question that it asks, and the id of this open question. */
 interface Next {
   kind: 'next';
   form: ElicitRequestFormParams;
@@ -86,14 +86,15 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the MCP result that asks the human QUESTION about CALL. Only for clients of MCP's modern era, which send
-   * the answer in a new request. SIZE is the client's space for a question. */
+  /** Returns the MCP result that asks the human QUESTION about CALL. Only for clients of MCP's modern era (see
+   * isModern), which send the answer in a new request. SIZE is the space that the client has for a question. */
   async ask(question: OpenQuestion, call: WaitingCall, size: MessageSize): Promise<InputRequiredResult> {
     return this.#request(this.#openFirst(question, subjectOf(call), size));
   }
 
-  /** Asks the human QUESTION about CALL by SEND, and resolves with the verdict. For clients of the legacy era of MCP.
-   * SIZE is the client's space for a question. Throws a NoHumanAnswerError when no answer comes in time. */
+  /** Asks the human QUESTION about CALL with forms that the function SEND sends to the client, and resolves with the
+   * verdict. For clients of MCP's legacy era (see isModern). SIZE is the space that the client has for a question.
+   * Throws a NoHumanAnswerError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     call: WaitingCall,
@@ -293,15 +294,16 @@ export function canAsk(server: Server, context?: ServerContext): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** Returns true when the request of CONTEXT has a protocol version of MCP's modern era. In the modern era, each request
- * contains the name and the capabilities of the client, and the result of a tool call can ask the human. In the legacy
- * era, a client sends its name and capabilities only once, when it connects. */
+/** Returns true when the request of CONTEXT has one of the newer protocol versions of MCP, which MCP's SDK calls the
+ * modern era. There, each request contains the name and the capabilities of the client, and the result of a tool call
+ * can ask the human. In older versions, a client sends its name and capabilities only once, when it connects. */
 export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns a function that sends forms to the client of SERVER until SIGNAL aborts. With RELATED_REQUEST_ID, the forms
- * are marked as part of this request. If the client returns an error, the form counts as cancelled. */
+/** Returns a function that sends elicitation forms to the client of SERVER until SIGNAL aborts. With
+ * RELATED_REQUEST_ID, the forms are marked as part of this request. If the client returns an error, the form counts as
+ * cancelled. */
 export function sender(server: Server, signal: AbortSignal, relatedRequestId?: RequestId): Send {
   return async (form, timeout, taken) => {
     const options = {

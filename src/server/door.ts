@@ -27,7 +27,7 @@ export interface DoorOptions extends ServerOptions {
   /** Ends the image. Given only for a server without a client of its own, which exits when it is idle, or when a
    * command or a signal asks for it. */
   onEnd?: () => Promise<void>;
-  /** The reason why a command may not end a server that has no onEnd. */
+  /** For a server without `onEnd`: the reason that a command gets when it asks the server to end. */
   stopRefusal?: string;
   /** Milliseconds after which a server with `onEnd` exits when nothing is connected; undefined for the default. */
   idleMs?: number | undefined;

@@ -62,8 +62,8 @@ export class Endpoint {
   constructor(life: EndpointOptions) {
     this.#mayUse = tokenCheck(life.token);
     this.#sessions = new HttpSessions(() => createServer(life));
-    // In MCP's modern era, a server object exists for one request only. The client listens for changes in another
-    // request.
+    // For newer versions of MCP (see `isModern`), a server object exists for one request only. The client listens for
+    // changes in another request.
     const changes = announceChanges(life, async () => this.#modern.notify.toolsChanged());
     const connect = () => createServer(life, changes);
     this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
@@ -142,7 +142,8 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
     );
   }
   if (isTooDeep(body, octets.length)) return rpcError(400, -32600, `The request is ${TOO_DEEP}`);
-  // The SDK has the same limit. But of a larger batch, it first checks every message.
+  // The SDK has the same limit, but checks every message of a batch before it compares the number of messages with the
+  // limit.
   if (messagesIn(body).length > BATCH_LIMIT) {
     return rpcError(
       400,

@@ -21,8 +21,8 @@ export function identity(version: string, homepage?: string) {
   };
 }
 
-/** Returns RESULT, with the server's name and version added if the request is of MCP's modern era, where each result
- * names its server. The full identity would be longer than most answers. */
+/** Returns RESULT, with the server's name and version added if the request has a newer version of MCP (see
+ * `isModern`), where each result names its server. The full identity would be longer than most answers. */
 export function signed(result: CallToolResult, context: ServerContext, version: string): CallToolResult {
   if (!isModern(context)) return result;
   return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: shortIdentity(version) } };

@@ -103,8 +103,9 @@ async function performApproved(
   }
 }
 
-/** The program that asks the human: the human's editors, the client of the call, or the client that started the server.
- * `size` is the client's space for a question. `requestId` is the request to which the forms belong. */
+/** The program that shows the human a question about a call. `editors`: the human's editors. `client`: the client that
+ * made the call. `session client`: the client that started the server. `size` is the space that the client has for the
+ * question. `requestId` is the id of the request of the call; the client learns that the question belongs to it. */
 type Asker =
   | { kind: 'editors' }
   | { kind: 'client' | 'session client'; server: Server; size: MessageSize; requestId?: RequestId };

@@ -106,8 +106,9 @@ export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?
   return questionLine`Approve ${tool.name}${inImage} (${ownWords(tool.safetyLevel)}${author}${also})?${what}`;
 }
 
-/** Returns NAME as live-lisp's own words if it is one of the names that live-lisp itself gives to places, else
- * unchanged. */
+/** NAME is the name of an editor, a browser or a terminal. If it is one of the names that live-lisp gives, returns it
+ * as live-lisp's own words, which the question shows without quotation marks. Otherwise a program chose NAME, and it is
+ * returned unchanged. */
 function ownNameOr(name: string): QuestionLine | string {
   const own = [ownWords(BROWSER), ownWords(TERMINAL), ownWords(UNNAMED_EDITOR)];
   return own.find(({ text }) => text === name) ?? name;

@@ -18,12 +18,12 @@ interface Quirk {
   reason: string;
   /** Returns the result that is sent to this client in place of `result`. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** The client's space for a question, in a terminal of the smallest usual size, 80 columns by 24 rows. Absent for
+  /** The space that the client has for a question in a small terminal of 80 columns by 24 rows. Absent for
    * DEFAULT_SIZE. */
   size?: MessageSize;
 }
 
-/** The assumed space of all other clients, which may show less than this. */
+/** The space for a question that the server assumes for all other clients. They may show less than this. */
 const DEFAULT_SIZE: MessageSize = { rows: 100, columns: 76, sureRows: 13 };
 
 export const QUIRKS: readonly Quirk[] = [
@@ -55,8 +55,8 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
   return quirkOf(server, context)?.adapt?.(result) ?? result;
 }
 
-/** Returns the client's space for a question. SERVER is the connection to the client, CONTEXT that of the request.
- * Clients of MCP's legacy era send their name only when they connect. */
+/** Returns the space that the client has for a question. SERVER is the connection to the client. CONTEXT is the context
+ * of the request; it is not needed for clients of older versions of MCP, which send their name when they connect. */
 export function messageSizeOf(server: Server, context?: ServerContext): MessageSize {
   return quirkOf(server, context)?.size ?? DEFAULT_SIZE;
 }
@@ -66,8 +66,8 @@ function quirkOf(server: Server, context?: ServerContext): Quirk | undefined {
   return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
-/** Returns the name of the client that sent the request of CONTEXT. Clients of MCP's modern era send their name with
- * each request, others only when they connect. */
+/** Returns the name of the client that sent the request of CONTEXT. Clients of newer MCP versions (see `isModern`) send
+ * their name with each request, others only when they connect. */
 export function clientName(server: Server, context?: ServerContext): string {
   const envelope = context?.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');

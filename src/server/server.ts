@@ -26,8 +26,8 @@ export function createServer(options: ServerOptions, changes?: Changes): Server 
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
     instructions: instructions(options.list),
-    // For clients of MCP's legacy era, performCall asks the question itself, because the SDK's shim cannot handle a
-    // missing answer.
+    // For clients with an older protocol version of MCP (see isModern), performCall asks the question itself, because
+    // the SDK's shim for such clients cannot handle a missing answer.
     inputRequired: { legacyShim: false },
   });
   server.setRequestHandler('tools/list', async () => listedTools({ mode: options.list }, options.catalog));

@@ -1,4 +1,4 @@
-// Runs the server process over stdio, from the first answer to the exit.
+// Serves MCP on stdin and stdout of this process, and exits when stdin ends.
 
 import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';

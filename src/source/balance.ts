@@ -198,8 +198,9 @@ function moved(token: Placed, shift: number): Placed {
   return { ...token, column: token.column + shift };
 }
 
-/** Returns the repairs at the token with INDEX. EXCESS is the `excess` of the region. CLOSES is the number of
- * consecutive closing parentheses from this token on, within its line. */
+/** Returns the edits at the token with the index INDEX that would balance the parentheses of the region. EXCESS is the
+ * number of opening parentheses in the region minus the number of closing ones. CLOSES is the number of consecutive
+ * closing parentheses from this token on, within its line. */
 function candidatesAt(tokens: readonly Placed[], index: number, excess: number, closes: number): Candidate[] {
   const [token, next] = [tokens[index] as Placed, tokens[index + 1]];
   const { sort, line, leads, start, end, endLine } = token;
@@ -262,7 +263,8 @@ const NOTHING_READ: Reading = {
   prefixed: false,
 };
 
-/** The cost of an impossible line: one at or left of the parenthesis of its list, or an indented one at top level. */
+/** The cost of a line whose column is impossible: a line in a list that begins at or left of the parenthesis of this
+ * list, or an indented line at top level. */
 const CONTRADICTION = 10;
 
 /** At most this many elements of a list are compared with the column of a line. */

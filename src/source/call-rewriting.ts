@@ -60,8 +60,9 @@ export function keepsOperator({ operator, to }: CallPattern): boolean {
   return symbolNameOf(to.first) === operator;
 }
 
-/** Returns false when the new calls of PATTERN have enough arguments for LIST, but do not fit it. LIST is the lambda
- * list that the function has in the image; if it does not fit, the function was not changed yet. */
+/** Returns true when the new calls of PATTERN may be written for LIST, the lambda list that the function has in the
+ * image: they fit LIST, or have too few arguments for it. Otherwise the image probably still has the function from
+ * before its change. */
 export function isMeantFor({ to, rest }: CallPattern, list: LambdaList): boolean {
   const args = elementsOf(to)
     .slice(1)
@@ -89,12 +90,12 @@ export interface KeptMention extends Reason {
   start: number;
 }
 
-/** Returns the lambda list of the function that a new call in the top-level form at TOP calls; undefined when it is not
- * known. */
+/** Returns the lambda list of the function that a rewritten call calls; undefined when it is not known. TOP is the
+ * start of the top-level form that contains the call. */
 export type ListAt = (top: number) => LambdaList | undefined;
 
-/** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other mentions are
- * returned in `kept`, and so are the calls that would lack an argument. Skips the mentions within REPLACED. */
+/** Returns the splices that rewrite those calls among MENTIONS that fit PATTERN, also calls inside other calls. Returns
+ * the other mentions in `kept`, with the reasons why they are not rewritten. Skips the mentions within REPLACED. */
 export function rewriteCalls(
   source: SourceText,
   mentions: readonly CallMention[],
@@ -151,8 +152,8 @@ class Rewriting {
     return splices;
   }
 
-  /** Returns the new text of the call FORM with ELEMENTS. LIST is the lambda list of the function that the new call
-   * calls, if known. A FUNCALL of the function stays a FUNCALL. */
+  /** Returns the new text of the call FORM, whose elements are ELEMENTS. LIST is the lambda list of the function that
+   * the new call calls; undefined when it is unknown. A FUNCALL of the function stays a FUNCALL. */
   #newCall(form: Form, elements: readonly Form[], list: LambdaList | undefined): string {
     // The new call would lose a comment.
     if (!hasBlanksOnly(this.#text, form, elements))
@@ -218,7 +219,8 @@ class Rewriting {
     return result.all();
   }
 
-  /** Returns the text of PART, an element of the new call in the pattern, with its parameters replaced by arguments. */
+  /** Returns the text of PART, an element of the pattern's `to`. The arguments of the call replace the parameters in
+   * it. */
   #filledIn(part: Form, bindings: Bindings): string {
     const { text: template } = part.tree;
     let [text, at] = ['', part.start];

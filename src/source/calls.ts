@@ -16,8 +16,8 @@ export type Mentioned = 'called by FORMAT' | 'as a function' | 'as a name' | 'in
  * text does not show all of them. Then `how` is set. */
 export interface CallMention {
   start: number;
-  /** The offset of the #'NAME or of the SETF place in the call; undefined when the call does not name the function in
-   * this way. */
+  /** For a call such as (funcall #'NAME ...), the offset of #'NAME. For a form that sets a place (NAME ...), the offset
+   * of this place. Undefined for any other mention. */
   also?: number;
   /** Offset of the top-level form. */
   top: number;
@@ -28,8 +28,8 @@ export interface CallMention {
 
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A function or macro to find the mentions of. `(setf (NAME ...) value)` mentions a macro NAME, but for a function
- * NAME it calls the function (SETF NAME). */
+/** A function or macro whose mentions are searched for. `macro` is true for a macro. A form `(setf (NAME ...) value)`
+ * mentions a macro NAME. If NAME is a function, the form does not mention it: it calls the function (SETF NAME). */
 export type Callee = SoughtName & { macro?: boolean | undefined };
 
 interface Walk extends Callee {
@@ -38,7 +38,7 @@ interface Walk extends Callee {
   seen: Set<number>;
 }
 
-/** Returns the mentions of CALLEE in SOURCE, read under FEATURES. */
+/** Returns the calls and other mentions of CALLEE in SOURCE. FEATURES decide what #+ and #- include. */
 export function callMentionsIn(
   source: SourceText,
   features: ReadonlySet<string>,

@@ -11,8 +11,8 @@ type Occurrence = [start: number, end: number];
 const SLICE = 4096;
 
 /** Returns a function that finds PATTERN, Lisp tokens, in a text; undefined when PATTERN has no token. An unqualified
- * symbol matches that name in every package. The generator yields undefined every SLICE tokens, so that other requests
- * can run. */
+ * symbol matches that name in every package. The function returns a generator of the matches. After every SLICE tokens,
+ * the generator yields undefined, so that its caller can let other requests run. */
 export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {

@@ -110,7 +110,7 @@ function classParts(slots: Form | undefined): Partial<DefinitionDetails> {
   return { slots: names, accessors, initargs, constructors: new Map() };
 }
 
-/** Returns the function name FORM, a symbol or (SETF NAME), without packages. */
+/** Returns the text of FORM, a symbol or (SETF NAME) that names a function, without packages. */
 function functionName(form: Form | undefined): string {
   const [, place] = elementsOf(form);
   return place ? `(SETF ${symbolNameOf(place)})` : symbolNameOf(form);

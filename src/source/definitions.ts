@@ -71,7 +71,7 @@ export interface SoughtDefinition {
   methods?: readonly string[];
 }
 
-/** A form that has the name of a SoughtDefinition where a definition has its name. */
+/** A form such as (OPERATOR NAME ...), where NAME is the name of a SoughtDefinition. It may be this definition. */
 export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
@@ -100,12 +100,14 @@ export function formsNaming(forms: TopLevelForms, wanted: SoughtDefinition): Nam
   });
 }
 
-/** Returns the forms that WANTED may mean: those with one of its `methods`. */
+/** Returns the forms in FORMS that WANTED may mean. If it has `methods`, these are the forms with one of these
+ * qualifiers and specializers, or all forms of the name if there are no such forms and WANTED does not ask for a
+ * DEFMETHOD. */
 export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   const all = formsNaming(forms, wanted);
   const { operator, methods } = wanted;
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
-  // If no method has these specializers, the list in WANTED may be the lambda list of a function.
+  // `methods` comes from a list after the name. If no method fits, this list may be the lambda list of a function.
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 
@@ -117,7 +119,7 @@ export function likeliest(found: readonly NamingForm[], { operator }: SoughtDefi
   return [others, defining].find(({ length }) => length > 0) ?? [...found];
 }
 
-/** Returns the forms that WANTED most likely means, as in `likeliest`. */
+/** Returns those of FORMS that WANTED most likely means, as `likeliest` chooses them. */
 export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   return likeliest(targetsFitting(forms, wanted), wanted);
 }
@@ -161,8 +163,8 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
 }
 
 /** Returns the span of the only list that defines SYMBOL in the top-level form at START. If none or several do, returns
- * the span of the whole form. Returns undefined when no form begins at START. In a standard definition, such as a
- * DEFSTRUCT, only another definition counts, not an option with the name of a function. */
+ * the span of the whole form. Returns undefined when no form begins at START. If the form is a standard definition,
+ * such as a DEFSTRUCT, only lists in it whose operator begins with DEF count. Other lists, such as options, do not. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.formFrom(start);
   if (whole === undefined || definitionOf(whole)?.name === symbol) return whole;

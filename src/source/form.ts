@@ -31,8 +31,8 @@ export class Form {
   /** Number of the first token, which identifies the form within its text. */
   readonly firstToken: number;
   /** How the text writes the form: the kind of its first token, such as '(', "'" or 'atom'. There are two other values.
-   * 'operator' is the QUOTE or FUNCTION that a prefix abbreviates. 'unclosed' is a list without its end in a reading
-   * under features. */
+   * 'operator' is the QUOTE or FUNCTION that a prefix abbreviates. 'unclosed' is a form without its end: a prefix
+   * without a form or, when the FormReader was given features, a list. */
   readonly notation: string;
   readonly start: number;
   readonly end: number;
@@ -42,11 +42,12 @@ export class Form {
   readonly inner: Form | undefined;
   /** Offset of the first feature expression (#+ or #-) directly before the form; undefined when there is none. */
   featureStart: number | undefined;
-  /** The list that contains this form, or the form of the prefix before it. */
+  /** The form directly around this one: a list, or a form that is a prefix, such as a quote, and this form. */
   parent: Form | undefined;
   /** The position of this form among the elements of the list that contains it. */
   index = 0;
-  /** Prefixes before the form, the outermost first. Empty in a reading under features. */
+  /** Prefixes before the form, the outermost first. Empty when the FormReader was given features: then a prefix is a
+   * form of its own, with the next form as its `inner`. */
   prefixes: readonly string[] = NONE;
   #items: Items | undefined;
   #name: string | undefined;
@@ -85,8 +86,8 @@ export class Form {
     return this.notation !== '(' && this.kind === 'atom' ? '' : undefined;
   }
 
-  /** The name of a symbol or number without its package; '' for anything else, also after #. and for an operator that a
-   * prefix abbreviates. */
+  /** The name of a symbol or number without its package; '' for any other form. #.X counts as another form, and so does
+   * the operator for which a prefix stands, such as QUOTE for '. */
   get symbolName(): string {
     return this.notation === 'atom' ? withoutPackage(this.#nameOfAtom()) : '';
   }
@@ -164,9 +165,9 @@ interface Prefix {
   featureStart: number | undefined;
 }
 
-/** Reads forms as the SBCL reader would under FEATURES. Without features, reads everything in the text: it includes
- * forms that #+ excludes, reads dots as elements and unclosed lists as lists, and stores the prefixes of a form in its
- * `prefixes`. */
+/** Reads forms as an SBCL with FEATURES would. Without FEATURES, reads everything in the text: it includes forms that
+ * #+ excludes, reads dots as elements and unclosed lists as lists, and stores the prefixes of a form in its `prefixes`.
+ * */
 export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;
@@ -188,8 +189,8 @@ export class FormReader {
     return new Form(this, 'unclosed', first, this.tree.count());
   }
 
-  /** Yields all top-level forms. A reading under features stops at a surplus `)`. It is a generator, so that the memory
-   * of one form can be freed before the next is read. */
+  /** Yields all top-level forms. If this reader was given features, stops at a surplus `)`. This is a generator, so
+   * that the memory of one form can be freed before the next is read. */
   *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);
@@ -288,8 +289,8 @@ export class FormReader {
     return name === 'AND';
   }
 
-  /** Returns the number of the token after the excluded form at token FROM; undefined when there is none. Like SBCL,
-   * counts a radix or package prefix as a form of its own. */
+  /** Skips the form at token FROM, which a #+ or #- excludes. Returns the number of the token after it; undefined when
+   * there is no form. Like SBCL, counts a radix or package prefix as a form of its own. */
   #skipped(from: number): number | undefined {
     let at: number | undefined = from;
     for (let remaining = 1; remaining > 0 && at !== undefined; ) {
@@ -350,8 +351,8 @@ export function* formsWithin(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the form at or after INDEX of SOURCE, read under FEATURES; undefined when there is none. If FEATURES is
- * undefined, reads all that the text contains. */
+/** Returns the form at or after INDEX of SOURCE; undefined when there is none. FEATURES decide what #+ and #- include.
+ * If FEATURES is undefined, reads all that the text contains. */
 export function readForm(source: string, index: number, features?: Features): Form | undefined {
   const tree = treeOf(source);
   const number = tree.tokenAt(index);

@@ -2,8 +2,8 @@
 
 import { upperCase } from './lexer.ts';
 
-/** A directive ~/NAME/ at offset `start`. `written` is its NAME, at offset `at`, and `home` the package in which FORMAT
- * looks it up. */
+/** A directive ~/NAME/ at offset `start`. `written` is its NAME, and `at` the offset of this NAME. `home` is the
+ * package in which FORMAT looks up the name. */
 interface FormatCall {
   start: number;
   at: number;

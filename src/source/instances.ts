@@ -37,7 +37,7 @@ const READERS: ReadonlySet<string> = new Set([
   'SLOT-EXISTS-P',
 ]);
 
-/** Returns the uses of SOUGHT in SOURCE, read under FEATURES. */
+/** Returns the uses of SOUGHT in SOURCE. FEATURES decide what #+ and #- include. */
 export function instanceUsesIn(
   source: SourceText,
   features: ReadonlySet<string>,

@@ -86,8 +86,8 @@ function addDefinition(definition: Definer | undefined, takers: KeywordTakers): 
   else takers.functions.add(definition.name);
 }
 
-/** Returns true when the keyword PART belongs to one of TAKERS: in a call, after :INITARG, in :DEFAULT-INITARGS, in a
- * declaration, or in a lambda list. */
+/** Returns true when the keyword PART names a parameter or initarg of one of TAKERS. It can stand in a call, after
+ * :INITARG, in :DEFAULT-INITARGS, in a declaration, or in a lambda list. */
 export function takesKeyword(part: Form, takers: KeywordTakers): boolean {
   const list = part.parent;
   if (list === undefined) return false;
@@ -102,8 +102,8 @@ function isInitarg(part: Form): boolean {
   return part.parent?.elements[part.index - 1]?.symbolName === 'INITARG' && part.text.startsWith(':');
 }
 
-/** Returns true when the list PARAMETER declares a keyword parameter of one of TAKERS, as (:name type) in an FTYPE
- * does. */
+/** PARAMETER is a list whose first element is a keyword. Returns true when it declares a keyword parameter of one of
+ * TAKERS: as (:name type) in an FTYPE declaration, or as (:name variable) in a parameter ((:name variable) ...). */
 function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): boolean {
   const { parent } = parameter;
   if (isParameter(parameter)) {
@@ -116,7 +116,8 @@ function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): b
   return takesInDefinition(definitionAround(parent.parent), { functions, ...takers });
 }
 
-/** Returns true when PART is an argument of the call LIST, and the called function or class is one of TAKERS. */
+/** Returns true when PART is an argument of the call LIST, and TAKERS has the called function, or the class or
+ * structure of which the call makes an instance. */
 function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
   const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;

@@ -18,8 +18,8 @@ export interface LambdaList {
   inner?: Map<number, LambdaList>;
 }
 
-/** One argument of a call: a keyword, a list, or anything else ({}). If `unknown` is true, the text does not show the
- * argument, which may stand for any number of arguments. */
+/** One argument of a call. Only a keyword has `keyword`, and only a list has `list`; any other argument is {}. If
+ * `unknown` is true, the text does not show the argument, which may stand for any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
 /** Returns true when FORM is a list without a dot, or empty. */
@@ -107,8 +107,8 @@ export function argumentOf(form: Form): Argument {
  * determined. */
 type FitResult = string | true | undefined;
 
-/** Checks whether ARGS fit LIST. AS_WRITTEN is true when nothing evaluates ARGS, as in the call of a macro. Then a list
- * cannot stand for a keyword. */
+/** Checks whether ARGS, the arguments of a call, fit the lambda list LIST. AS_WRITTEN is true when ARGS are not
+ * evaluated, as in the call of a macro. Then a list among them is never a form whose value is a keyword. */
 export function checkFit(list: LambdaList, args: readonly Argument[], asWritten = false): FitResult {
   if (args.some(({ unknown }) => unknown)) return undefined;
   const positional = list.required + list.optional;

@@ -1,7 +1,7 @@
 /** Splits Lisp source text into the tokens of SBCL's standard readtable. */
 
-/** A token. `kind` is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a dispatch
- * macro. It is '::' for the prefix in `package::(form)`. `start` and `end` are UTF-16 indices. */
+/** A token. `kind` is 'atom', 'end', or the macro character or characters, such as '(' or '#+'. Digits in between are
+ * left out: #2A is '#A'. `kind` is '::' for the prefix in `package::(form)`. `start` and `end` are UTF-16 indices. */
 export interface Token {
   kind: string;
   start: number;

@@ -24,7 +24,7 @@ export interface Reason {
   /** The name of the function whose new definition must be loaded before the call can be rewritten; absent when loading
    * would not help. */
   loading?: string;
-  /** The number of arguments before the keywords, and the number that this function requires. */
+  /** The number of arguments that the call has before its keywords, and the number that the function requires there. */
   counts?: { given: number; required: number };
 }
 
@@ -75,7 +75,8 @@ export class NewArguments {
     this.#callee = callee;
   }
 
-  /** Adds the keyword FORM, which is argument NTH (0-based) of the new call in the pattern. */
+  /** Adds the keyword FORM, which is argument number NTH (0-based) of the pattern for the new call. If the function
+   * would not take FORM as a keyword there, adds it as a value. */
   addKeyword(form: Form, nth: number): void {
     if (this.#keyword === undefined && this.#isKey(form, nth)) this.#keyword = form.text;
     else {
@@ -87,7 +88,7 @@ export class NewArguments {
   /** Adds ARGUMENT. Throws an Unfit when a parameter before it was left out. */
   add(argument: Argument): void {
     this.#endsInKeyword = false;
-    // ARGUMENT would move into the place of the omitted one.
+    // Without the omitted argument, ARGUMENT would move into its place.
     if (this.#omitted !== undefined) throw lacking(this.#omitted);
     if (this.#keyword !== undefined) {
       this.#positional ??= this.#added.length;
@@ -124,7 +125,8 @@ export class NewArguments {
     }
     const place = this.#added.length;
     const isOptional = list && place >= list.required && place < list.required + list.optional;
-    // After a change of the function, the last argument can be a keyword, and would then lack its value.
+    // The function may have been changed so that it takes the last argument, a keyword, as the name of a keyword
+    // argument. This keyword would lack its value if PARAMETER was left out.
     const isDoubtful = same && this.#endsInKeyword;
     if (list !== undefined && (!isOptional || isDoubtful)) throw lacking(parameter);
     this.#omitted ??= parameter;

@@ -11,8 +11,8 @@ import { TopLevelForms } from './top-level.ts';
  * current: in IN-PACKAGE. prefix: before a symbol. name: anywhere else, as in (find-package :name). */
 export type PackageRole = 'definition' | 'current' | 'prefix' | 'name';
 
-/** Returns the places in SOURCE, read under FEATURES, that name the package with these NAMES, except in its own
- * definition. */
+/** Returns the places in SOURCE that name the package with these NAMES, except in its own definition. FEATURES decide
+ * what #+ and #- include. */
 export function packageNamedIn(
   source: SourceText,
   features: Features,
@@ -40,7 +40,7 @@ function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole 
   return part.isString || separator === 0 ? 'name' : undefined;
 }
 
-/** Returns true when a form names another package. The form is in the option OPERATOR of a package definition. */
+/** Returns true when a form in the option OPERATOR of a package definition names another package. */
 function isInOption({ index }: Form, operator: string): boolean {
   if (operator.endsWith('IMPORT-FROM')) return index === 1;
   return index > 0 && !OWN_OPTIONS.has(operator) && !['NICKNAMES', 'DOCUMENTATION'].includes(operator);

@@ -44,7 +44,8 @@ export class Packages {
     return this.#local.get(`${home}\0${name}`) ?? this.#names.get(name) ?? name;
   }
 
-  /** Returns true when NAME is a name or nickname of a package in the image or in a noted text. */
+  /** Returns true when NAME is a name or nickname of a package in the image, or the name of a package that a text given
+   * to `note` defines. */
   knows(name: string): boolean {
     return this.#names.has(name) || this.#unloaded.has(name);
   }
@@ -59,8 +60,8 @@ export class Packages {
     }
   }
 
-  /** Returns true when a package contains the symbol that RENAMING renames; undefined if this is unknown. NAME means
-   * the package in code of the package WITHIN, where it can be a local nickname. */
+  /** Returns true when the package called NAME contains the symbol that RENAMING renames; undefined if this is unknown.
+   * WITHIN is the package of the code that contains NAME, because NAME can be a local nickname there. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;

@@ -3,8 +3,8 @@
 import { formsWithin, readForm } from './form.ts';
 import type { TopLevelDefinition } from './top-level.ts';
 
-/** A list around the offset AT of `partAt`. `operator` is its first symbol, `last` its last symbol before AT, and
- * `symbolBefore` the last symbol before this list in the list around it. */
+/** One of the nested lists around the offset AT of `partAt`. `operator` is the first symbol in the list, and `last` the
+ * last one before AT. `symbolBefore` is the last symbol before the list, in the next outer list. */
 interface Around {
   operator: string;
   last: string;
@@ -40,7 +40,8 @@ export function isReadTime(source: string, { start }: TopLevelDefinition, at: nu
   );
 }
 
-/** Returns the name of the part around offset AT of FORM in SOURCE; undefined when there is none. */
+/** Returns the name of the part of the definition FORM that contains the offset AT of SOURCE, such as 'specializer'.
+ * Returns undefined when this part has no name. */
 export function partAt(source: string, form: TopLevelDefinition, at: number): string | undefined {
   const lists: Around[] = [];
   let list = readForm(source, form.start);

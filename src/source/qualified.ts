@@ -23,7 +23,7 @@ export function unqualifiedName(name: string): string {
   return setf ? `(SETF ${symbol})` : symbol;
 }
 
-/** Returns NAME as the `name` of a Definition has it: `NAME` or `SETF NAME`. */
+/** Returns NAME without its package in the notation of the member `name` of a Definition: `NAME` or `SETF NAME`. */
 export function definitionNameOf(name: string): string {
   const { symbol, setf } = partsOfName(name);
   return setf ? `SETF ${symbol}` : symbol;
@@ -47,12 +47,13 @@ export function codeName(name: string): string {
   return setf ? `(setf ${written})` : written;
 }
 
-/** Returns the name without its package, in vertical bars where the reader would otherwise intern another symbol. */
+/** Returns the name without its package. Puts it in vertical bars if the reader would otherwise read another symbol. */
 export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 'setf'>): string {
   return setf ? `(setf ${inBars(symbol)})` : inBars(symbol);
 }
 
-/** Returns the token name NAME (see PACKAGE_MARKER) as `PACKAGE::NAME`. HOME is the package for an unqualified name. */
+/** Returns NAME, the name of a token, as `PACKAGE::NAME`. Before, PACKAGE_MARKER separates the package. A name without
+ * a package gets the package HOME. */
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;

@@ -195,8 +195,8 @@ function apartFrom(spans: readonly Span[], others: readonly Span[]): Span[] {
   });
 }
 
-/** Returns the edit that renames the symbol PART. If PART is a keyword parameter of a function and KEEPS_KEYWORD is true,
- * the edit renames only the variable, so that calls of the function can keep the old keyword. */
+/** Returns the edit that renames the symbol PART. If PART is a keyword parameter of a function and KEEPS_KEYWORD is
+ * true, the edit renames only the variable, so that calls of the function can keep the old keyword. */
 function symbolEdit(part: Form, renaming: Renaming, keepsKeyword: boolean): RenameEdit {
   const { start, end, text: token } = part;
   const { from } = renaming;
@@ -215,10 +215,10 @@ function renamed(token: string, { to }: Renaming): string {
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-/** Returns true when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must be
- * one of the first two arguments, and the other one must name a package that has the symbol. Each of the two can be in
- * a call that returns the same name or its package, as in (intern (string :name) (find-package :package)). False in
- * definitions and their options, and when a package has the same name. */
+/** Returns true when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). For this,
+ * PART must be one of the first two arguments, and the other of the two must name a package that has the symbol. Both
+ * arguments can also be calls that return the name or the package, as in (intern (string :name) (find-package
+ * :package)). Returns false in definitions and their options, and when a package has the same name as the symbol. */
 function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   let argument = part;
@@ -278,8 +278,8 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or as a slot
- * with an initarg of that name. Calls of these definitions take a keyword of that name. */
+/** Adds definitions in TEXT to the `takers` of TASK: those that have the symbol of RENAMING as a keyword parameter, or
+ * as a slot with an initarg of that name. Their calls take a keyword of that name. */
 export function addTakersIn(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;

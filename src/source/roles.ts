@@ -52,9 +52,9 @@ interface Step {
  * where it is bound or declared. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
-/** Returns the places in SOURCE, read under FEATURES, that name the symbol SOUGHT. The `current` of SOUGHT is the
- * package at the start of SOURCE. Leaves out its definitions, calls of a function of that name, and lexical variables
- * of that name. */
+/** Returns the places in SOURCE that name the symbol SOUGHT, except its definitions, calls of a function of that name,
+ * and lexical variables of that name. FEATURES decide what #+ and #- include. The `current` of SOUGHT is the package at
+ * the start of SOURCE. */
 export function namedIn(source: SourceText, features: Features, sought: SoughtName): NamedAs[] {
   if (!mayContain(source.text, [sought.name])) return [];
   return [...new TopLevelForms(source, features).mentioning([sought.name])].flatMap(({ form, current }) =>
@@ -77,7 +77,8 @@ function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   });
 }
 
-/** Returns the places in SOURCE, read under FEATURES, that make an instance of a class computed at run time. */
+/** Returns the places in SOURCE that make an instance of a class computed at run time. FEATURES decide what #+ and #-
+ * include. */
 export function computedIn(
   source: SourceText,
   features: Features,
@@ -168,12 +169,13 @@ function isDefined(part: Form): boolean {
   return (index === 1 && isNameIn(parent)) || (index <= 1 && parent?.index === 1 && isNameIn(parent.parent));
 }
 
-/** Returns true when STEP is a call of one of OPERATORS, and the symbol is in its element INDEX. */
+/** Returns true when the list STEP begins with one of OPERATORS, and its element INDEX is or contains the symbol. */
 function isAt(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
   return step?.index === index && operators.includes(withoutPackage(step.operator));
 }
 
-/** Returns true when STEP is a call of one of OPERATORS, and the symbol is in its element INDEX or a later one. */
+/** Returns true when the list STEP begins with one of OPERATORS, and its element INDEX or a later one is or contains
+ * the symbol. */
 function isFrom(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
   return step !== undefined && step.index >= index && operators.includes(withoutPackage(step.operator));
 }
@@ -254,7 +256,8 @@ const BINDERS: ReadonlyMap<string, number> = new Map([
 /** Matches operators, such as DOLIST, whose first argument is a list that begins with the bound variable. */
 const BINDS_FIRST = /^(?:WITH-|DO-|DOLIST$|DOTIMES$)/;
 
-/** Returns the role of a symbol with these STEPS in code when `roleAt` finds none. */
+/** Returns the role of a symbol in code when `roleAt` finds none. STEPS are the lists around the symbol, the innermost
+ * first. */
 function placeInCode(steps: readonly Step[]): Place {
   const [list, outer, third] = steps;
   if (list === undefined) return 'code';

@@ -20,8 +20,8 @@ export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${indentation}` };
 }
 
-/** Returns the splice that inserts ADDED after the form at EXTENT and a comment on its line. EOL is the line break of
- * TEXT. */
+/** Returns the splice that inserts ADDED after the form at EXTENT. If a comment follows the form on its line, ADDED
+ * comes after this comment. EOL is the line break of TEXT. */
 export function spliceAfter(text: string, { fullStart, end }: Extent, added: string, eol: string): Splice {
   const indentation = /^[ \t]*/.exec(text.slice(lineStartOf(text, fullStart), fullStart))?.[0] ?? '';
   const comment = /^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0] ?? '';
@@ -173,8 +173,8 @@ export function changedForms(
   return lost === undefined ? { changed, numbers } : { lost: before.allExtents()[lost.number]?.start ?? 0 };
 }
 
-/** Returns the forms of BEFORE that no splice touches. The key is the start of a form after SPLICES. The value is its
- * number in BEFORE and its end after SPLICES. */
+/** Returns a map of the forms of BEFORE that SPLICES, replacements of parts of the text, do not touch. The key is the
+ * start of a form in the new text. The value has the number of the form in BEFORE, and its end in the new text. */
 function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   const kept = new Map<number, { number: number; end: number }>();
   // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of

@@ -24,7 +24,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   return syntax?.(elements) ?? new Map();
 }
 
-/** Maps an operator to the function that finds the lists in its forms that are not evaluated. */
+/** Maps an operator to a function for its forms. The function finds the lists in a form that are not evaluated. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(afterFirst))),
   ...each('DO DO*', at(1, eachOf(afterFirst)), at(2, elementsOf)),
@@ -54,21 +54,21 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', loopPatterns),
 ]);
 
-/** Returns an entry of SYNTAX for each of OPERATORS, names separated by spaces. The value of each entry combines all
- * SYNTAXES. */
+/** Returns an entry of the map SYNTAX for each name in OPERATORS, a text with spaces between the names. The Syntax of
+ * each entry finds what any of SYNTAXES finds. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns the Syntax for forms whose element at INDEX is not evaluated. FORMS_IN returns the evaluated forms in this
- * element. */
+/** Returns the Syntax for an operator in whose forms the element INDEX is not evaluated, such as LET: element 1 is a
+ * list of bindings. FORMS_IN takes this element, and returns the evaluated forms in it. */
 function at(index: number, formsIn: FormsIn): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), formsIn);
 }
 
-/** Returns the Syntax for forms whose elements from INDEX on are not evaluated. FORMS_IN returns the evaluated forms in
- * one of these elements. */
+/** Returns the Syntax for an operator whose forms are not evaluated from the element INDEX on, such as COND: its
+ * elements are clauses. FORMS_IN takes such an element, and returns the evaluated forms in it. */
 function from(index: number, formsIn: FormsIn): Syntax {
   return (elements) => parts(elements.slice(index), formsIn);
 }
@@ -115,8 +115,8 @@ function defaultsIn(list: Form | undefined): Form[] {
   return defaults;
 }
 
-/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and defaults. It is
- * the first list among ELEMENTS from index FIRST on. */
+/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and defaults. The
+ * lambda list is the first list among ELEMENTS, the elements of the method's form, from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements[methodListIndex(elements, first)];
   if (list?.kind !== 'cons') return new Map();
@@ -135,7 +135,7 @@ function structureOption(option: Form): Form[] {
   return of === undefined ? [] : [of];
 }
 
-/** Words of LOOP before a pattern of variables or a type, so that a list after them is not evaluated. */
+/** Words of LOOP after which a pattern of variables or a type comes. So a list after such a word is not evaluated. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
 /** Returns the lists among ELEMENTS of a LOOP that are variables or types, not forms. */

@@ -60,8 +60,8 @@ function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
     });
 }
 
-/** Returns the paths of the components in FORM, a system or module with files in FOLDER. A path can lack its type.
- * Leaves out computed paths. */
+/** FORM is a system or a module, and FOLDER the folder of its files. Returns the paths of the files of its components.
+ * A path can lack the file type. Leaves out computed paths. */
 function filesIn(form: Form, folder: string): string[] {
   return elementsOf(optionOf(form, 'COMPONENTS')).flatMap((component) => {
     const name = componentName(elementsOf(component)[1]);
@@ -93,7 +93,8 @@ function componentName(form: Form | undefined): string | undefined {
   return form?.isString ? form.designatedString : form?.designatedString?.toLowerCase();
 }
 
-/** Returns true when PATH is the file of a component with path FILE, which can lack its type. */
+/** Returns true when the paths PATH and FILE are of the same file. FILE is the path of a component in a system
+ * definition, so it may lack the file type, such as `.lisp`. */
 export function isSameFile(path: string, file: string): boolean {
   return path === file || withoutType(path) === file;
 }

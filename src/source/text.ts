@@ -7,9 +7,9 @@ export interface SourcePosition {
   text: string;
 }
 
-/** Maximum number of UTF-16 units of a line in a SourcePosition. */
+/** Maximum number of UTF-16 units of a line in a SourcePosition. Of a longer line, only a part is given. */
 const LONG = 1000;
-/** The part of a longer line begins this many units before the column. */
+/** The part of a line that is longer than LONG begins this number of UTF-16 units before the column. */
 const BEFORE = 100;
 
 /** The text of a source file. Finds the starts of its lines once, so that later conversions are fast. */
@@ -23,8 +23,8 @@ export class SourceText {
   /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;
 
-  /** TEXT must include the byte order mark of the file, because SBCL counts it in positions. ENCODING is the encoding
-   * of FILE. */
+  /** TEXT must include the byte order mark of the file, because SBCL counts it in positions. FILE is the path of the
+   * file, if TEXT is from a file, and ENCODING the encoding of the file. */
   constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8', file?: string) {
     this.text = text;
     this.file = file;

@@ -13,8 +13,9 @@ export interface Extent {
   fullStart: number;
 }
 
-/** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns them. A setf
- * function is `(SETF NAME)`. `home` is the current package at the form. */
+/** A top-level form. `operator` is its first element, without a package prefix, and `name` its second element; both in
+ * the case that the reader gives them. The name of a setf function is `(SETF NAME)`. `home` is the current package at
+ * the form. */
 export interface TopLevelDefinition {
   start: number;
   operator: string;
@@ -33,7 +34,8 @@ const TOKENS = 2000;
 /** Number of forms that `readAhead` reads between two pauses. */
 const FORMS = 50;
 
-/** The top-level forms of a text under FEATURES. Reads the text only as far as a caller needs. */
+/** The top-level forms of a text, as an SBCL with FEATURES would read them. Reads the text only as far as a caller
+ * needs. */
 export class TopLevelForms {
   readonly source: SourceText;
   #features: Features;
@@ -41,8 +43,9 @@ export class TopLevelForms {
   #at = 0;
   #done = false;
   readonly #read: Extent[] = [];
-  /** An entry for each IN-PACKAGE form: the index of its end in `ends`, and in `names` the package that is current from
-   * there on. The first entry is for the start of the text: ASDF-USER in .asd files, else undefined. */
+  /** Both arrays have an element for each IN-PACKAGE form: `ends` the index at which the form ends, `names` the package
+   * that is current from there on. The first elements are for the start of the text. The package there is ASDF-USER in
+   * .asd files, and else undefined. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
 
   constructor(source: SourceText, features: Features) {
@@ -53,7 +56,7 @@ export class TopLevelForms {
 
   /** Returns the extent of the Nth form (0-based), or undefined past the last. */
   nthExtent(n: number): Extent | undefined {
-    // Keeps no FormReader, because it would hold a tree that `treeOf` drops when its text was not used lately.
+    // Makes a FormReader for each call. A stored reader would keep its tree in memory after treeOf's cache drops it.
     const known = this.#done || this.#read.length > n;
     const reading = known ? undefined : new FormReader(treeOf(this.source.text), this.#features);
     while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));
@@ -71,7 +74,8 @@ export class TopLevelForms {
     this.#entered.names.push(entered);
   }
 
-  /** Reads all forms. Awaits TURN regularly, so that a long text does not block other work. */
+  /** Reads all forms. Calls TURN regularly, and waits until its promise resolves, so that a long text does not block
+   * other work. */
   async readAhead(turn: () => Promise<void>): Promise<void> {
     const tree = treeOf(this.source.text);
     while (tree.read(TOKENS)) await turn();
@@ -114,7 +118,7 @@ export class TopLevelForms {
     return this.#features;
   }
 
-  /** Returns true when FEATURES equals the features of this reading, so that its forms are still valid. */
+  /** Returns true when FEATURES are the features with which the text was read, so that the forms are still valid. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;
     const same =

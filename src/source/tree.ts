@@ -101,7 +101,8 @@ export class Tree {
     return this.#at < this.text.length ? this.#at : undefined;
   }
 
-  /** Returns the text of the tokens from FROM up to, not including, TOKEN_AFTER on one line, without comments. */
+  /** Returns the text of some tokens as one line without comments: of the tokens with the numbers from FROM to
+   * TOKEN_AFTER - 1. */
   oneLine(from: number, tokenAfter: number): string {
     let line = '';
     for (let number = from; number < tokenAfter; number++) {
@@ -185,8 +186,8 @@ const CACHE_LIMIT = 2 * 1024 * 1024;
 /** Added to the length of each text, so that many short texts reach the limit too. */
 const ENTRY_OVERHEAD = 1000;
 
-// The cache has two generations. With one map, the search for the oldest entry would pass all deleted entries, which is
-// too slow.
+// The cache has two generations: when `young` is full, it replaces `old`. With one map, from which the oldest entries
+// are deleted one by one, the search for the oldest entry would pass all deleted ones, which is too slow.
 let [young, old, size] = [new Map<string, Tree>(), new Map<string, Tree>(), 0];
 
 /** Returns the tree of TEXT. Returns the same object again if TEXT was used lately. */

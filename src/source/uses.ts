@@ -5,20 +5,21 @@ import { elementsOf, type Form, formsWithin, nameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import { nonForms, placesIn } from './syntax.ts';
 
-/** A name to find the uses of. */
+/** A name whose uses are searched in a text. */
 export interface SoughtName {
   name: string;
-  /** Whether the name is `(setf NAME)`. */
+  /** True when the uses of `(setf NAME)` are searched. */
   setf?: boolean;
   variable?: boolean;
-  /** The names and nicknames of the packages in which the name is this symbol; undefined when unknown. */
+  /** The names and nicknames of the packages in which `name` is the sought symbol: its own package and those that
+   * inherit or import it. Undefined when they are unknown. */
   packages?: ReadonlySet<string> | undefined;
   /** The current package of the text, in which an unqualified symbol is read; undefined when it is unknown. */
   current?: string | undefined;
 }
 
-/** Returns true when TOKEN, the name of a token with its package, is the sought symbol. Ignores packages when the
- * package of either is unknown. */
+/** Returns true when TOKEN is the sought symbol. TOKEN is the name of a symbol, with PACKAGE_MARKER in place of each
+ * colon after a package prefix. If the package of TOKEN or of the sought symbol is unknown, only the names count. */
 export function namesSymbol(token: string | undefined, { name, packages, current }: SoughtName): boolean {
   if (token === undefined || !token.endsWith(name)) return false;
   const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
@@ -75,14 +76,15 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
 }
 
 /** Returns the offsets where LIST itself, without the lists in it, uses SOUGHT. If LIST sets a place, it uses the setf
- * function of the place. WHOLE is as for `useIn`. */
+ * function of the place. WHOLE is true when LIST is a whole top-level form. */
 function usesOf(list: Form, sought: SoughtName, whole: boolean): number[] {
   const calls = sought.setf && !namesUsed(list, sought) ? placesIn(elementsOf(list)) : [list];
   return calls.flatMap((call) => useIn(call, sought, whole) ?? []);
 }
 
-/** Returns the offset where LIST itself uses SOUGHT; undefined when it does not. This is the start of LIST or, for a
- * variable when LIST is the WHOLE form, the offset of the variable. A place (NAME ...) is a use of (setf NAME). */
+/** Returns the offset where LIST itself uses SOUGHT; undefined when it does not. This offset is the start of LIST. But
+ * for a variable in a top-level form (WHOLE is true), it is the offset of the variable. A place (NAME ...) is a use of
+ * (setf NAME). */
 function useIn(list: Form, sought: SoughtName, whole: boolean): number | undefined {
   if (!sought.variable)
     return namesUsed(list, sought) || namesSymbol(list.first?.name, sought) ? list.start : undefined;
@@ -113,7 +115,7 @@ interface KnownUses {
   inside: number;
 }
 
-/** Returns the positions of the given uses of SOUGHT in the text of FORM. */
+/** Returns the positions in the text of FORM of the uses of SOUGHT that SBCL recorded there (see KnownUses). */
 export function usePositionsIn(
   form: Form,
   { at, whole, inside }: KnownUses,
@@ -138,7 +140,8 @@ export function usePositionsIn(
   return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
 }
 
-/** Returns the lists in FORM that begin at STARTS, by start. Of several at one index, returns the outermost. */
+/** Maps each offset in STARTS to the list in FORM that begins there. If several begin at one offset, as in '(A), takes
+ * the outermost. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
   for (const list of formsWithin(form))

@@ -14,9 +14,10 @@ interface Visitor {
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
-/** Walks the top-level forms of SOURCE under FEATURES that contain one of WORDS, names without packages. VISITOR_FOR
- * takes such a form, its package (undefined if unknown), and the set of the first tokens of the forms walked so far. It
- * returns the callbacks. The walk skips the forms in the set, to which the callbacks may add further ones. */
+/** Reads SOURCE as an SBCL with FEATURES would, and walks the top-level forms that may contain one of WORDS, names
+ * without packages. VISITOR_FOR returns the callbacks for the top-level form `top`. `current` is the package there,
+ * undefined if unknown. `seen` has the index of the first token of each list that was walked. The walk skips the forms
+ * in `seen`, so a callback can add to it the forms to skip. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,

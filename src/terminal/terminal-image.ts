@@ -10,8 +10,8 @@ import { sessionsFolder } from '../paths.ts';
 import { Screen } from './screen.ts';
 import { Watcher } from './watcher.ts';
 
-/** Runs the SBCL that CONFIG names, in the root of CONFIG and with its operands as options of SBCL. Resolves with
- * SBCL's exit code when it ends. */
+/** Runs the SBCL that CONFIG names, in this terminal, and makes it accept connections from servers. Its folder is the
+ * `root` of CONFIG, and its options are the `operands` of CONFIG. Resolves with SBCL's exit code when it ends. */
 export function runTerminalImage(config: Config): Promise<number> {
   const { root, serving, sbcl, operands } = config;
   if (!process.stdin.isTTY || !process.stdout.isTTY)

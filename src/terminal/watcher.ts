@@ -38,14 +38,15 @@ export class Watcher {
   readonly #questions = new Map<number, Question>();
   #lastQuestion = 0;
 
-  /** SESSIONS is the folder with the files that describe sessions. SHOW is called with lines for the person. */
+  /** SESSIONS is the folder with the files that describe sessions. FOLDER selects the sessions to watch (see Watcher).
+   * SHOW is called with lines for the person at the terminal. */
   constructor(sessions: string, folder: string, show: (lines: readonly string[]) => void) {
     this.#sessions = sessions;
     this.#folder = realPath(folder);
     this.#show = (lines) => show(lines.map((line) => `;; ${line}`));
   }
 
-  /** Starts to watch, until this process ends. */
+  /** Looks for new sessions every LOOK_MS milliseconds, and watches them, until this process ends. */
   begin(): void {
     const look = () => void this.#look().finally(() => setTimeout(look, LOOK_MS).unref());
     look();
@@ -85,7 +86,7 @@ export class Watcher {
   }
 
   #showBegan({ id, time, tool, client, lines }: Params, { name, calls }: WatchedSession): void {
-    // A session also reports its last calls from before.
+    // A session also reports its last calls from before this watcher began.
     const isNew = Number(time) >= this.#began;
     if (!isNew) return;
     calls.set(id, oneLine(tool));

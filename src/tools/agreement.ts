@@ -17,7 +17,8 @@ import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
 /** Returns the section about differences between the image and the files of a load; undefined when there are none.
- * Shortens differences that an earlier answer (EARLIER_ANSWERS) has. AGREEMENT has these members:
+ * Shortens differences that an earlier answer to the same client (EARLIER_ANSWERS) had already. AGREEMENT has these
+ * members:
  *
  * - `doubles`: definitions that the load made twice
  * - `old`: definitions in the image that their files no longer have

@@ -75,7 +75,8 @@ export function mergeAlikeRows(
   });
 }
 
-/** Returns BRIEFS as a list of at most MOST elements. A package or file that all have in common is given once. */
+/** Returns text that lists at most MOST of BRIEFS, the short forms of rows. A package or file that all of them have in
+ * common is given once. */
 function briefsText(briefs: readonly Brief[], most: number): string {
   const home = commonPrefix(briefs.map(({ name = '' }) => name));
   const [file, ...otherFiles] = new Set(briefs.map(({ at }) => at.replace(/:\d+:\d+$/, '')));

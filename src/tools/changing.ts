@@ -15,8 +15,9 @@ import { endingText } from './endings.ts';
 /** Milliseconds between two attempts to get the turn. */
 const ATTEMPT_MS = 20;
 
-/** Decides when a change of files, with its load, may run. The image of somebody else can have several servers. It
- * gives the turn to one of them at a time, until that server gives the turn back or its connection ends. */
+/** Makes changes of files run one at a time. A change includes the load of the changed files. Several servers can use
+ * an image that somebody else runs. Such an image gives the turn to one server at a time, until that server gives the
+ * turn back or its connection ends. */
 export class ChangeTurns {
   readonly #image: Image;
   readonly #times: Times;
@@ -71,8 +72,8 @@ export class ChangeTurns {
     }
   }
 
-  /** Gives the turn back. The answer of the tool does not wait for this. If the connection is lost, the image has taken
-   * the turn back already, and a call would connect again. */
+  /** Gives the turn back to the image, without waiting for the image to confirm this. If the connection is lost, does
+   * nothing: the image has taken the turn back already, and a call would make a new connection. */
   #give(): void {
     if (this.#image.running) this.#image.call('give-turn', {}).catch(() => {});
   }

@@ -36,8 +36,8 @@ export function interrupterText(byUser: boolean | undefined): string {
   return byUser ? 'by the user on the page' : 'by the tool interrupt';
 }
 
-/** By reason of an interruption: the phrase that says why a call was ended before it began, or was left in a process
- * that a signal had stopped. */
+/** For each reason of an interruption, words that say why the call was interrupted. They are for a call that had not
+ * begun, and for one that stands still because a signal (as by Ctrl-Z) has stopped the process of the image. */
 const END_REASONS: Partial<Record<Interruption['reason'], string>> = {
   ending: 'because the server is ending',
   timeout: 'at its limit',
@@ -107,7 +107,8 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
 export const NO_MANAGER =
   'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
-/** Returns a sentence that says that images do not load the init file FILE, which may define the missing name. */
+/** Returns a sentence for an answer about a missing name: images do not load the init file FILE, which may define the
+ * name. */
 export function notLoadedText(file: string): string {
   return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
 }
@@ -168,7 +169,7 @@ export function writtenText(output: Output | undefined): string {
   return text.replace(/^\n+/, '').trimEnd();
 }
 
-/** Stands for the value of a form where the output of the form ends with this value. */
+/** Replaces the value of a form at the end of the form's output, when the output ends with this value. */
 const VALUE_AGAIN = '[... the value as above ...]';
 
 /** Returns OUTPUT. If OUTPUT ends with VALUE, and VALUE is long, a short note replaces VALUE there. */
@@ -179,7 +180,7 @@ export function withoutValue(output: string, value = ''): string {
 }
 
 /** Returns the section with the OUTPUT of a call, cut to LIMIT characters; undefined when there is no output. VALUE is
- * the value that the call returned. If the output ends with this value, a note replaces it. */
+ * the value that the call returned. Where the output ends with a long VALUE, a short note replaces VALUE. */
 export function outputSection(
   output: Output | undefined,
   limit?: number,

@@ -36,8 +36,8 @@ export function withLineEndsOf(
   return ends === 'CRLF' ? replacement.replaceAll('\n', '\r\n') : replacement;
 }
 
-/** Returns a function that converts an index in TEXT with LF line ends to the index in TEXT itself. It must be called
- * with ascending indexes, because it scans TEXT once. */
+/** TEXT has CRLF line ends. Returns a function that takes an index in a copy of TEXT with LF line ends, and returns the
+ * corresponding index in TEXT. Call it with ascending indexes, because it scans TEXT only once. */
 function indexWithReturns(text: string): (index: number) => number {
   let [returns, next] = [0, text.indexOf('\r\n')];
   return (index) => {

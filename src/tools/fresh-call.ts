@@ -61,8 +61,8 @@ export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
   );
 }
 
-/** Returns the loads that give the fresh image the same files and systems as the running image. Returns none when the
- * call names the system that it needs. */
+/** Returns the systems and files that a fresh image must load to have the same definitions as the running image.
+ * Returns none when the argument `system` of the call says what to load. */
 export async function givenSteps({ running: { image }, args, context }: FreshCall): Promise<LoadStep[]> {
   const { systems, files } = image.loads;
   const isEmpty = !image.running && systems.length + files.length === 0;
@@ -101,7 +101,8 @@ export async function freshInventory(
   return (await image.call('inventory', { folders }, asking(context))).data.value;
 }
 
-/** Performs the loads STEPS in the image of FRESH, until one fails, as `loadStep` does. Returns the results. */
+/** Calls `loadStep` for each of STEPS in the image of FRESH, until one fails. The position of a step in STEPS is its
+ * number. Returns the results. */
 export async function loadSteps(
   call: FreshCall,
   fresh: ToolDependencies,

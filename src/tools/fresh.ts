@@ -116,8 +116,8 @@ async function build(
   return failed ?? adapter.build?.({ ...fresh, shownWarnings: warnings }, args, context);
 }
 
-/** Performs the loads STEPS in the image of FRESH, and then CALL. BUILT is given when another image has written the
- * fasls. BUILT.own is the load that CALL consists of; undefined for tools that load nothing. */
+/** Performs the loads STEPS in the image of FRESH, and then CALL. BUILT is given when another fresh image has written
+ * the fasls. If CALL only loads a file or a system, BUILT.own is this load; otherwise BUILT.own is undefined. */
 async function performIn(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -128,7 +128,8 @@ async function performIn(
   const failed = (await loadSteps(call, fresh, steps, built !== undefined)).find((load) => load.failed);
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
-  // The effects of an evaluated form are not differences, so the images are compared before the form runs.
+  // The images are compared before an evaluated form runs, because the effects of the form must not count as
+  // differences between the images.
   const early = adapter.parts ? await differences(call, fresh) : undefined;
   const result = built?.own
     ? await loadStep({ ...call, warnings: fresh.shownWarnings }, fresh, built.own, steps.length, true)
@@ -166,7 +167,7 @@ async function differences(call: FreshCall, fresh: ToolDependencies): Promise<st
   if (then.files === undefined)
     return 'The running image has loaded none of these files, so it was not compared.';
   const unloaded = files.length - then.files.length;
-  // Definitions of files that the running image has not loaded are missing there, so only the files that both have
+  // The running image lacks the definitions of files that it has not loaded. So only the files that both images have
   // loaded are compared.
   const shared =
     unloaded > 0

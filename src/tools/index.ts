@@ -72,7 +72,7 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
   ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies), image));
 }
 
-/** Returns the built-in tools beyond the eighteen of the contract. */
+/** Returns all built-in tools except the eighteen of the contract (docs/develop/contracts.md). */
 export function furtherTools(dependencies: ToolDependencies): Tool[] {
   const { image, replaceable, workspace, places, holds, log, observations, intents, turns } = dependencies;
   const editing = editDefinitionsTool(dependencies, intents, turns);
@@ -117,7 +117,8 @@ const LOADING_FILE: FreshAdapter = {
 type TestRecords = Pick<TestDependencies, 'reached' | 'memory'>;
 
 /** Returns the functions for calling run_tests in a fresh image. EDITING is the tool that makes edits for run_tests.
- * RECORDS has the results of tests in the image of RUNNING, with which results in a fresh image are compared. */
+ * RECORDS has the results that tests had in the running image, that of RUNNING. Results in a fresh image are compared
+ * with them. */
 function testing(running: ToolDependencies, editing: Tool, records: TestRecords): FreshAdapter {
   const isCopy = ({ places }: ToolDependencies) => places.root !== running.places.root;
   const recordsFor = (fresh: ToolDependencies): TestRecords => ({

@@ -31,8 +31,9 @@ export class LispTools implements ImageTools {
   readonly #callsNameImage: boolean;
   #registrations = 0;
 
-  /** Registers the tools of IMAGE in MIRROR. Code in IMAGE can call the tools BUILT_INS. Without DEBUGGING, errors in
-   * the tools of IMAGE are not held in the debugger. CALLS_NAME_IMAGE is true when calls have the argument `image`. */
+  /** The tools that code in IMAGE defines are registered in MIRROR, which offers them to the clients. This code can
+   * call the tools BUILT_INS. Without DEBUGGING, errors in the tools of IMAGE are not held in the debugger.
+   * CALLS_NAME_IMAGE is true when the server has several images, so that calls have the argument `image`. */
   constructor(
     mirror: Mirror,
     image: () => Image,
@@ -76,7 +77,8 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-/** Returns the tool that DEFINITION describes. Its calls run the handler that the image stores under REGISTRATION. */
+/** Returns the tool that DEFINITION, from the image, describes. A call of it runs a Lisp function in the image, which
+ * finds this function by REGISTRATION. If the tool can hold errors, DEBUGGING returns what the tool debug needs. */
 function lispTool(
   image: () => Image,
   definition: ToolDefinitionData,

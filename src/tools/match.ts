@@ -50,8 +50,9 @@ function bordersOf(wanted: string): Int32Array {
   return borders;
 }
 
-/** Returns the number of characters of WANTED that are matched after the character CODE. MATCHED is the number before
- * CODE. */
+/** Makes one step of the algorithm of Knuth, Morris and Pratt. MATCHED is the number of characters of WANTED that match
+ * the end of the text before the character CODE. Returns this number for the text that includes CODE. BORDERS is the
+ * failure table of WANTED. */
 function advance(wanted: string, borders: Int32Array, matched: number, code: number): number {
   let length = matched;
   while (length === wanted.length || wanted.charCodeAt(length) !== code) {

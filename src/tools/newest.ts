@@ -20,7 +20,8 @@ export interface Newest<Item> {
   atLeast: boolean;
 }
 
-/** When the page is full, counting stops as soon as more than this many items were read. */
+/** When a page has all its rows, the search for further matches goes on only to count them. It ends when more than this
+ * many items were read. */
 const COUNT_LIMIT = 100;
 /** Milliseconds after which reading yields to the event loop, so that the call can be cancelled. */
 const TURN_MS = 5;

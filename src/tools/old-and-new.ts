@@ -88,7 +88,8 @@ function comparedResult(
     ({ part }) => `${part.toLowerCase()}${part === 'Values' ? formsText(before, after) : ''}`,
   );
   const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image, ${loaded}`;
-  // If both calls ended with the same condition, it explains why values differ or are missing.
+  // Parts that are equal in both outcomes, and shown once. If all parts are equal, these are all but the loads. Else it
+  // is only the condition, which can explain why values differ or are missing.
   const same = compared.filter(({ part, isSame }) =>
     isAlike ? part !== 'Loads' : isSame && part === 'Condition',
   );
@@ -113,7 +114,7 @@ function comparedResult(
   };
 }
 
-/** Returns the parts of the outcome in the form in which the data of the result contain them. */
+/** Returns the parts of an outcome for the data of the result, each as a list [NAME, TEXT] or [NAME, TEXT, FORMS]. */
 function partsData({ parts }: Side): (string | string[] | undefined)[][] {
   return parts.map(({ name, text, forms }) => (forms ? [name, text, forms] : [name, text]));
 }

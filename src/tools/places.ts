@@ -68,7 +68,8 @@ interface DefinitionText {
   old: boolean;
 }
 
-/** The source text of a definition, and the data that distinguish it from other definitions of the same name. */
+/** The source text of a definition, and the data that distinguish it from other definitions of the same name. `nested`
+ * is true when the definition is inside another top-level form. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<NamingForm, 'operator' | 'method' | 'head' | 'home'> & {
     nested: boolean;
@@ -179,9 +180,9 @@ export class Places {
     });
   }
 
-  /** Finds USES, places in DEFINITION at which SOUGHT is used, in the current text of their file. `start` of the result
-   * is the index of their top-level form, and `spots` has the positions of the uses. Returns undefined when the file
-   * cannot be read. */
+  /** Finds uses of the name SOUGHT in the current text of a file. USES are their places in the text that the image has
+   * loaded, all in the top-level form that contains DEFINITION. In the result, `start` is the index of this form in the
+   * current text, and `spots` has the positions of the uses. Returns undefined when the file cannot be read. */
   spots(uses: readonly Place[], sought: SoughtName, definition: DefinitionName) {
     const versions = uses[0] && this.#versions(uses[0]);
     return versions && usesNow(versions, uses, sought, definition);
@@ -215,14 +216,16 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
-  /** Returns the range of the list at PLACE in the current text of its file; undefined when it is uncertain. If BEFORE
-   * is given, PLACE is that of an atom (see PartPlace): returns the range of the atom after the first BEFORE forms. */
+  /** Returns the range of the list at PLACE in the current text of its file; undefined when it is uncertain. For
+   * an atom, BEFORE is given: returns the range of the form that comes after BEFORE other forms from the start of PLACE
+   * (see PartPlace). */
   span(place: Place, before?: number): Span | undefined {
     const versions = this.#versions(place);
     return versions && spanNow(versions, place, before);
   }
 
-  /** Returns the site of INDEX in the current text of FILE. Of a long line, the site has only the part around INDEX. */
+  /** Returns the site of the character at INDEX in the current text of FILE. If its line is long, the site has only the
+   * part of the line around INDEX. */
   siteAt(file: string, index: number): Site {
     const name = this.fileName(file);
     const position = this.sourceText(file)?.positionAt(index);
@@ -431,7 +434,9 @@ function noSource(name?: string): Site {
   return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
 }
 
-/** Returns the lines of SOURCE with the innermost form that defines NAME inside the top-level form at the index AT. */
+/** Returns the text of a definition in SOURCE, and the numbers of its first and last line. The definition is the
+ * innermost form that defines NAME inside the top-level form at the index AT. If there is none, returns all text from
+ * AT to the end of the file. */
 function excerpt(source: Source, at: number, { name }: DefinitionName) {
   const end = source.text.text.length;
   return linesOf(source, innermostDefining(source.forms(), at, definitionNameOf(name)) ?? { start: at, end });

@@ -4,7 +4,8 @@ import { CallError } from '../errors.ts';
 import { fittingRows, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 
-/** The parameter for several names. A tool can also have a parameter for one name, which the contract requires. */
+/** The parameter for several names. A tool can also have a parameter for one name, if the tool contract (see
+ * docs/develop/contracts.md) requires this. */
 export const NAMES = {
   name: 'names',
   type: 'array',

@@ -4,8 +4,8 @@ import type { Remarks, Warning } from '../image/wire/operations.ts';
 import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 
-/** The warnings that answers have shown. They recur, because an edit of a file also recompiles definitions that it did
- * not change. */
+/** The warnings that answers have shown. SBCL gives many of them again at the next load of the file, because this also
+ * compiles the definitions that have not changed. */
 export class ShownWarnings {
   /** By file: the warnings of its last load that had warnings. */
   readonly #files = new Map<string, ReadonlyMap<string, Warning>>();
@@ -23,8 +23,8 @@ export class ShownWarnings {
     return warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning));
   }
 
-  /** Returns the errors in WARNINGS, the warnings that no earlier answer contains, and those that the previous load of
-   * their file did not have. */
+  /** Returns those of WARNINGS that the next answer has to show: errors, warnings that no earlier answer has shown, and
+   * warnings that the previous load of their file did not have. */
   newFor(earlierAnswers: EarlierAnswers, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
       const isRepeated = earlierAnswers.repeats(`warning ${warning.file} ${keyOf(warning)}`);

@@ -80,9 +80,9 @@ const TICK_MS = 50;
 /** Number of seconds from 1900, where Lisp's universal time begins, to 1970, where Unix time begins. */
 const EPOCH = 2_208_988_800;
 
-/** Reads files on the machine of the image. `isOne` returns true for the name of such a file. `read` returns the octets
- * of the file, and the time when it was last written; undefined when it cannot be read. The octets are absent when this
- * time equals the argument `written`. */
+/** Reads files on the machine of the image, when this is another machine. `isOne` returns true when `file` is the name
+ * of such a file. `read` returns the octets of the file, and the time when it was last written; undefined when it
+ * cannot be read. If the argument `written` equals this time, the octets are left out. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(
@@ -110,8 +110,9 @@ export class Sources {
   readonly #elsewhere: ReadElsewhere | undefined;
   readonly #readLoaded: ReadLoaded;
 
-  /** FEATURES returns the *FEATURES* with which files are read. FORBIDS returns the reason why a file may not be read,
-   * else undefined. ELSEWHERE reads files on the machine of the image. READ_LOADED gets loaded texts from the image. */
+  /** FEATURES returns the image's *FEATURES*, with which files are read. READ_LOADED gets the texts from the image that
+   * it has loaded. FORBIDS returns the reason why a file may not be read; undefined when it may. ELSEWHERE reads files
+   * on the machine of the image, if this is another machine. */
   constructor(
     features: () => Features,
     readLoaded: ReadLoaded,
@@ -145,7 +146,8 @@ export class Sources {
     dropOldest(this.#prepared, PREPARED_LIMIT, (source) => source?.text.text.length);
   }
 
-  /** Gets from the image the loaded versions of the files in PLACES that differ from the current versions. */
+  /** For each file of PLACES that has changed since it was loaded: asks the image for the loaded version, and keeps it
+   * for loadedVersion. */
   async prepareLoaded(places: readonly Place[]): Promise<void> {
     const wanted = new Map<string, { file: string; mark: string; now: Source }>();
     for (const { file, mark } of places) {
@@ -236,8 +238,9 @@ export class Sources {
     return this.#features();
   }
 
-  /** Returns the version of a file that the image has loaded; undefined when it is unknown. NOW is the current version.
-   * If the image has no record of the loaded version, NOW counts as loaded, unless it was written after this server
+  /** Returns the version of a file that the image has loaded, for a place in this file; undefined when it is unknown.
+   * NOW is the current version. Without `mark`, which identifies the loaded text, the dates decide: NOW counts as
+   * loaded unless the loaded version has another date or, if its date is unknown, NOW was written since this server
    * started. */
   loadedVersion({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
     if (mark !== undefined && mark !== now.digest) return this.#loaded.get(keyOf(file, mark));

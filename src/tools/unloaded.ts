@@ -62,8 +62,8 @@ async function unloadedNote(
   return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
 }
 
-/** Returns the note about the systems that FILES, .asd files, define; '' when they define none. WHERE begins the second
- * half of the sentence, as in `it has`. */
+/** Returns the note about the systems that FILES, .asd files, define; '' when they define none. WHERE is the subject
+ * and verb of the clause about these systems, such as `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
   const read = files.slice(0, FILE_LIMIT);
   await places.prepare(read);
@@ -81,7 +81,8 @@ function counted(names: readonly string[], noun: string, one = '', several = '')
   return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
 }
 
-/** Returns the names of the systems in FILE, if they are literals. PLACES must have read FILE (`prepare`). */
+/** Returns the names of the systems that FILE defines, if they are literals. `PLACES.prepare` must have read FILE
+ * before. */
 function namesIn(file: string, places: Places): string[] {
   const source = places.sourceText(file);
   return source === undefined ? [] : systemsIn(new TopLevelForms(source, new Set()));

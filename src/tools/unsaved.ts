@@ -14,7 +14,8 @@ import { isLispFile } from './parentheses.ts';
 /** Maximum number of files that a note names. */
 const NAME_LIMIT = 5;
 
-/** Returns TOOL with a handler that adds the note. TOOL must have the parameter `path` or `paths`, or both. */
+/** Returns TOOL with a handler that adds a note about the files with unsaved changes that the call read. TOOL must have
+ * the parameter `path` or `paths`, or both. */
 export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
   return noting(tool, workspace, async (files, args, result) => {
     const paths = [args['path'], args['paths']].flat().filter((path) => typeof path === 'string');

@@ -61,8 +61,8 @@ export function placeNow(versions: Versions, place: Place, definition: Definitio
   return { ...form, start: start ?? form.start, inside: start === undefined };
 }
 
-/** Returns the range of the list at PLACE in the current text; undefined when it is uncertain. If BEFORE is given,
- * PLACE is that of an atom (see PartPlace): returns the range of the atom after the first BEFORE forms. */
+/** Returns the range of the list at PLACE in the current text; undefined when it is uncertain. For an atom, BEFORE is
+ * given: returns the range of the form that comes after BEFORE other forms from the start of PLACE (see PartPlace). */
 export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
   const { now, start, same, inside } = placeNow(versions, place, { name: '' });
   if (start === undefined || !same || inside) return undefined;
@@ -76,8 +76,8 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
   return form && form.end < end ? form : undefined;
 }
 
-/** Finds USES in the current text of the file. USES are places in one top-level form of DEFINITION at which SOUGHT is
- * used. `spots` of the result are the uses of SOUGHT in that form. */
+/** Finds the uses of SOUGHT in the current text of a file. USES are their places, all in one top-level form of
+ * DEFINITION, in the text that the image has loaded. `spots` of the result are the uses in the current form. */
 export function usesNow(
   versions: Versions,
   uses: readonly Place[],
@@ -95,7 +95,7 @@ export function usesNow(
     inside: uses.filter(({ inside }) => inside).length,
   };
   if (same) return { ...found, spots: usePositionsIn(form, known, named) };
-  // The recorded places are in the old form. Only their number can be used.
+  // The form has changed, so the recorded places are wrong. Only their number can be used.
   const starts = usesIn(form, named);
   const count = known.at.length + Number(known.whole) + known.inside;
   return { ...found, spots: [{ starts, sure: starts.length <= count }] };
@@ -109,7 +109,8 @@ function formNow(versions: Versions, place: Place, definition: DefinitionName): 
   const { now, loaded, features } = versions;
   if (loaded === now) return formAt(now, startIn(now, place, features), undefined);
   if (loaded !== undefined) return formInOtherVersion(versions, loaded, place, definition);
-  // If the loaded version is unknown, only a form that contains the definition can be the form of PLACE.
+  // The loaded version is unknown, so PLACE may point to another form now. Accept the form there only if it mentions
+  // the definition. Else search the current text for the definition.
   const forms = now.forms();
   const start = place.undated ? startIn(now, place) : undefined;
   return start !== undefined && formMentions(start, definition, forms)

@@ -224,6 +224,14 @@ describe('restarts that are chosen before', () => {
       /^Error: Again\.[\s\S]*\n\nTook the restart CONTINUE: Again\.$/,
     );
   });
+
+  test('are told when they need values, and so were not taken', async () => {
+    expect(
+      await session.eval('(list (symbol-value (quote app::nowhere)))', { restarts: ['use-value'] }),
+    ).toMatch(
+      /^Error: The variable APP::NOWHERE is unbound\.[\s\S]*\n\nNote: the restart USE-VALUE needs values, so it was not taken\. With on_error: hold, debug can take it with values\.$/,
+    );
+  });
 });
 
 test('debug_level keeps the variables of one form, and of no other', async () => {

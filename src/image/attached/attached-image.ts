@@ -22,11 +22,13 @@ export interface AttachedOptions {
   find: () => Promise<Served>;
   /** Opens a connection to the image; absent for a connection to its socket. */
   connect?: (served: Served) => BackendConnection;
-  /** The form that a user enters in the REPL of an image to make it accept servers; for error messages. */
+  /** The form that a user enters in the REPL of an image to make it accept connections from servers; for error
+   * messages. */
   attachLine: string;
   /** Maximum number of milliseconds that a call may take. */
   limitMs: number;
-  /** The series from which the objects of this image get their numbers; absent when the server has only this image. */
+  /** When the server has several images: the series of numbers (1, 3, 5 and so on for the first of two images) that
+   * this image gives to its objects. */
   series?: Series | undefined;
   /** The path of the start file, if there is one. Only images that the server starts load it. */
   startFile?: string;

@@ -42,8 +42,8 @@ export class AttachedPeer implements Peer {
   /** Resolves when the connection has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** Exchanges messages with the backend over a connection. UPCALLS handles the requests that code in the image makes.
-   * */
+  /** Exchanges messages with the backend over a connection. UPCALLS handles the requests that code in the image
+   * makes. */
   constructor({ stream, ended, paths }: BackendConnection, upcalls: Upcalls) {
     this.#socket = stream;
     const callbacks: ChannelCallbacks = {
@@ -113,7 +113,7 @@ export class AttachedPeer implements Peer {
     };
   }
 
-  /** Closes the connection. The answers to running calls give HOW as the reason. The image continues to run. */
+  /** Closes the connection. Calls that are running are answered with HOW as the reason. The image continues to run. */
   disconnect(how: string): void {
     this.#endReason = how;
     this.#socket.destroy();

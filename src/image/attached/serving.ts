@@ -23,8 +23,8 @@ export interface ServedImageList {
   refusal?: string;
 }
 
-/** Maps each folder that had no description of an image to the time of its last change. Each call of a session in its
- *  own image looks for images, so such a folder is not read again before it changes. */
+/** Maps each folder that had no description of an image to the time of its last change. While a session uses its own
+ * image, each call looks for images. So such a folder is read again only after it has changed. */
 const emptySince = new Map<string, number>();
 
 /** When the last change of a folder is older than this number of milliseconds, the next change certainly gets another

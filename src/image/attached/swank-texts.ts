@@ -31,8 +31,8 @@ export class SwankTexts {
   readonly #attachLine: string;
   readonly #times: Times;
 
-  /** FOLDER is the folder of the sockets on which images accept servers. ATTACH_LINE is the form that makes an image
-   * accept servers. */
+  /** FOLDER is the folder of the sockets on which images accept connections from servers. ATTACH_LINE is the form that
+   * makes an image accept connections from servers. */
   constructor(address: SwankAddress, folder: string | undefined, attachLine: string, times: Times) {
     this.#address = address;
     this.#folder = folder;

@@ -18,9 +18,10 @@ import { type Lisp, type Secret, SwankTexts, swankName } from './swank-texts.ts'
 
 interface ThroughSwankOptions {
   address: SwankAddress;
-  /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
+  /** The folder with the sockets of images that servers can attach to; undefined when this user has no home
+   * folder. */
   folder: string | undefined;
-  /** The form that makes an image accept servers, for error messages. */
+  /** The form that makes an image accept connections from servers, for error messages. */
   attachLine: string;
   /** The same form, with package prefixes, so that it can be read in any package. */
   qualifiedAttachLine: string;
@@ -59,8 +60,8 @@ export class ThroughSwank {
     this.#texts = new SwankTexts(options.address, options.folder, options.attachLine, this.#times);
   }
 
-  /** Resolves with the image that Swank serves, when it accepts servers. Throws a SetupError when it cannot accept
-   * servers. */
+  /** Resolves with the image that Swank serves, when servers can attach to it. Throws a SetupError when they
+   * cannot. */
   async find(): Promise<Served> {
     const before = this.#found && isRunning(this.#found.pid) ? this.#found : undefined;
     const served = (before && (await this.#servedBy(before.pid))) ?? (await this.#attach(before));
@@ -68,7 +69,7 @@ export class ThroughSwank {
     return this.#found;
   }
 
-  /** Returns the image of the process PID; undefined when this image does not accept servers. */
+  /** Returns the image of the process PID; undefined when this image does not accept connections from servers. */
   async #servedBy(pid: number): Promise<Served | undefined> {
     const { images } = servedImages(this.#options.folder);
     const [image] = await listeningImages(images.filter((each) => each.pid === pid));
@@ -76,8 +77,8 @@ export class ThroughSwank {
   }
 
   /** Makes the Lisp that Swank serves load the backend, if necessary, and resolves with the image. BEFORE is the image
-   * that was found earlier; undefined when there is none. Throws a SetupError when the user has removed the backend:
-   * the process of BEFORE still runs this Lisp, but accepts no servers. */
+   * that was found earlier; undefined when there is none. Throws a SetupError when this Lisp still runs in the process
+   * of BEFORE, but accepts no servers: then the user has removed the backend on purpose. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
@@ -91,9 +92,10 @@ export class ThroughSwank {
     });
   }
 
-  /** Asks Swank for the facts about its Lisp, and starts the loading thread there if necessary. FOLDER is an empty
-   * folder. In the result, `loads` is true when this call has started the thread. It is false when the image accepts
-   * servers already, and when another server has started such a thread. */
+  /** Asks Swank about its Lisp. If the backend is not loaded there, starts a thread that loads it. FOLDER is an empty
+   * folder, in which that thread writes its output. BEFORE is the image that was found earlier. IS_RETRY is true in the
+   * second attempt, after Swank aborted an evaluation. In the result, `served` is the image, when it already accepts
+   * servers. `loads` is true when this call has started the thread, and false when another server has. */
   async #ask(
     folder: string,
     before: Served | undefined,
@@ -156,9 +158,9 @@ export class ThroughSwank {
     return lisp;
   }
 
-  /** Reads OUTPUT again and again, until it says that the image accepts servers. OUTPUT is the file of the thread that
-   * loads the backend into LISP. Resolves with the image. Throws a SetupError when the load fails, when the process
-   * ends, or when DEADLINE has passed. */
+  /** Reads OUTPUT again and again, until it says that the image accepts connections from servers. OUTPUT is the file of
+   * the thread that loads the backend into LISP. Resolves with the image. Throws a SetupError when the load fails, when
+   * the process ends, or when DEADLINE has passed. */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
       const ended = !isRunning(lisp.pid);

@@ -19,7 +19,8 @@ import { codeCaller } from '../wire/origin.ts';
 import { type FinderOptions, ImageFinder, onlyImage } from './image-finder.ts';
 
 interface ChoiceOptions extends FinderOptions {
-  /** The flag that makes `auto` mean an image that the server starts; undefined when there is none. */
+  /** The flag, such as --sandbox, because of which the choice `auto` means the server's own image; undefined when there
+   * is none. */
   ownImageRequiredBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
@@ -33,7 +34,8 @@ const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
   'loaded-texts',
 ]);
 
-/** Maximum number of fresh images at the same time, in addition to this one. Each needs at least 150 MB. */
+/** Maximum number of fresh images that run at the same time beside the image that gets the calls. Each needs at least
+ * 150 MB. */
 const EXTRA_IMAGE_LIMIT = 4;
 
 export class ChosenImage implements Image, RestartableImage {
@@ -43,8 +45,9 @@ export class ChosenImage implements Image, RestartableImage {
   /** The server's own image. Undefined before it is used, and after the calls have moved to an image of somebody
    * else. */
   #own: SbclImage | undefined;
-  /** The image that gets the calls. The choice is final when a flag makes it, and after a call in the own image. A call
-   * in an image of somebody else settles the choice too (see #isSettled). */
+  /** The image that gets the calls. `isFinal` is true when a flag makes the choice, and after a call in the server's
+   * own image. Otherwise each call chooses anew, until a call has run in an image that somebody else runs (see
+   * #isSettled). */
   #choice: { image: 'own' | 'attached'; isFinal: boolean };
   #starting: Promise<void> | undefined;
   #closed = false;
@@ -101,14 +104,14 @@ export class ChosenImage implements Image, RestartableImage {
     return reply;
   }
 
-  /** True when the choice between the own image and one of somebody else cannot change any more. */
+  /** True when the choice between the server's own image and one that somebody else runs cannot change any more. */
   get #isSettled(): boolean {
     const { used, jobs } = this.#attached;
     return this.#choice.isFinal || used !== undefined || jobs.list().length > 0;
   }
 
-  /** Chooses the image of somebody else that accepts servers for the workspace or, if there is none, the server's own
-   * image. Throws a SetupError when several images accept servers. */
+  /** Chooses an image. If exactly one image that somebody else runs is for this workspace and accepts servers, chooses
+   * it. If there is none, chooses the server's own image. If there are several, throws a SetupError. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#finder.fitting();
     // Another call can have made the choice meanwhile.
@@ -125,10 +128,11 @@ export class ChosenImage implements Image, RestartableImage {
     this.#options.attached.tools?.clear();
   }
 
-  /** If ERROR, of the own image, says that the command of --image leads to an image of somebody else, moves all calls to
-   * that image. Otherwise throws ERROR again. */
+  /** Handles ERROR, which the start of the server's own image has thrown. If ERROR says that the command of the option
+   * --image has connected to an image that somebody else runs, moves all calls to that image. Otherwise throws ERROR
+   * again. */
   #attachIfDialled(error: unknown): void {
-    // If another call, or the start, has moved the calls meanwhile, it has closed the own image too.
+    // If another call, or the start, has moved the calls meanwhile, it has closed the server's own image too.
     if (this.isAttached) return;
     if (!(error instanceof DialledError)) throw error;
     this.#choice = { image: 'attached', isFinal: true };
@@ -191,7 +195,8 @@ export class ChosenImage implements Image, RestartableImage {
     this.#starting = this.#isSettled ? this.#startCurrent() : this.#startChosen();
   }
 
-  /** Starts the image for calls. The status reports a failure of the own image, and the next call reports it again. */
+  /** Starts the image for calls. If the server's own image fails, the status reports this, and the next call reports it
+   * again. */
   async #startCurrent(): Promise<void> {
     if (this.isAttached) return this.#attached.start();
     await this.#ownImage

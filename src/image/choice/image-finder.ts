@@ -1,15 +1,16 @@
-// Finds images that somebody else runs and that accept servers.
+// Finds images that somebody else runs and that this server can attach to.
 
 import { SetupError } from '../../errors.ts';
 import { fittingImages, listeningImages, type ServedImageList, servedImages } from '../attached/serving.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
 export interface FinderOptions {
-  /** The value of --image. `own`: an image that the server starts. `auto`: an image that accepts servers for this
-   * workspace or, if there is none, one that the server starts. Other values: the name of an image that accepts
-   * servers. */
+  /** The value of --image. `own`: an image that the server starts. `auto`: an image of this workspace that servers can
+   * attach to or, if there is none, one that the server starts. Other values: the name of an image that servers can
+   * attach to. */
   choice: string;
-  /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
+  /** The folder with the sockets of images that servers can attach to; undefined when this user has no home
+   * folder. */
   folder: string | undefined;
   root: string;
   isTooWide: (real: string) => boolean;
@@ -19,7 +20,7 @@ export interface FinderOptions {
 
 export class ImageFinder {
   readonly #options: FinderOptions;
-  /** The form that makes an image accept servers, for error messages. */
+  /** The form that makes an image accept connections from servers, for error messages. */
   readonly #attachLine: string;
 
   constructor(options: FinderOptions, attachLine: string) {
@@ -27,7 +28,7 @@ export class ImageFinder {
     this.#attachLine = attachLine;
   }
 
-  /** True when --image selects an image of somebody else. */
+  /** True when --image selects an image that somebody else runs. */
   get isByName(): boolean {
     const { choice } = this.#options;
     return choice !== 'auto' && choice !== 'own';
@@ -44,7 +45,7 @@ export class ImageFinder {
     throw new SetupError(this.#goneText(used, refusal));
   }
 
-  /** Returns the images that accept servers for this workspace. */
+  /** Returns the images that servers can attach to for this workspace. */
   async fitting(): Promise<ServedImageList> {
     const { folder, root, isTooWide } = this.#options;
     const { images, ...refusal } = servedImages(folder);
@@ -73,9 +74,9 @@ export class ImageFinder {
     );
   }
 
-  /** Returns the error message for the case that no image accepts servers for the workspace any more. USED is the image
-   * of earlier calls; undefined when there was none. REFUSAL is the reason why the folder of sockets cannot be used;
-   * undefined when it can. */
+  /** Returns the error message for the case that no image lets servers attach for the workspace any more.
+   * USED is the image of earlier calls; undefined when there was none. REFUSAL is the reason why the folder of sockets
+   * cannot be used; undefined when it can. */
   #goneText(used: Served | undefined, refusal: string | undefined): string {
     const head =
       used === undefined

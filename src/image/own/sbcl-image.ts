@@ -29,8 +29,9 @@ export interface SbclOptions extends StartOptions {
   series?: Series | undefined;
   /** Returns the user's files that each new image loads. */
   startFiles: () => string[];
-  /** Returns the library manager that an image loads when it first needs one. `initFile` is the user's init file, if it
-   * could set up more libraries. Images do not load the init file. */
+  /** Returns the library manager, such as Quicklisp, that an image loads when it first needs one. Also returns
+   * `initFile`, the user's ~/.sbclrc, if this file does more than set up a library manager. Images do not load it, but
+   * mention it when a package is missing, for example. */
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
   /** Calls a tool for code in the image. Absent when code can call no tools. */
   callTool?: Upcalls['callTool'];

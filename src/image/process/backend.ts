@@ -22,8 +22,9 @@ export interface BackendOptions {
   /** The folder in which ASDF writes all fasls. By default, the folder that the user has configured; in the sandbox, a
    * folder of the sandbox. */
   fasls?: string | undefined;
-  /** Names of internals of SBCL that the backend must not use, and of abilities. An ability is a feature of the backend
-   * that needs internals. The macros define-internal and define-ability in the Lisp sources define these names. */
+  /** What the backend must not use: names of internals of SBCL, and names of abilities. An ability is a feature of the
+   * backend that needs internals. The macros define-internal and define-ability in the Lisp sources define these
+   * names. */
   without?: readonly string[] | undefined;
 }
 
@@ -111,8 +112,8 @@ function nonHeapMb(): number {
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Maximum number of processes that compile the backend at the same time. Each needs 100 MB. More would hardly help,
- * because the longest file alone takes as long. */
+/** Maximum number of processes that compile the backend at the same time. Each needs 100 MB. With more processes, the
+ * compilation would hardly be shorter, because one of them must compile the longest file anyway. */
 const WORKER_LIMIT = 8;
 
 /** Returns the command that compiles the backend into the cache. It uses one process for each CPU, but at most
@@ -168,8 +169,8 @@ function command(
   };
 }
 
-/** Returns environment variables for the backend: the path of its source, the path of its fasl up to the version of
- * SBCL, the process id of the server, and the abilities that are left out. */
+/** Returns environment variables for the backend: the path of its source, the path of its fasl from `compiledBackend`,
+ * the process id of the server, and the abilities and internals that it must not use. */
 function backendFiles(options: BackendOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
@@ -179,8 +180,8 @@ function backendFiles(options: BackendOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** Returns the path of the compiled backend up to the version of SBCL, which only SBCL knows. The path also depends on
- * the abilities that are left out. */
+/** Returns the beginning of the path of the compiled backend. The backend appends the version of SBCL, which only SBCL
+ * knows. The path also depends on the abilities and internals that the backend must not use. */
 export function compiledBackend({
   cacheFolder,
   lispFolder,

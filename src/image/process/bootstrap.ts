@@ -7,12 +7,14 @@ import { Duplex } from 'node:stream';
 import type { Times } from '../wire/times.ts';
 import type { SbclFacts } from './sbcl-versions.ts';
 
-/** The form that is sent first. SBCL answers it with ANSWER, and then evaluates further forms. It is one line, which a
- * shell ignores. The answer is in upper case, so that an echo of the form does not match. */
+/** The form that is sent first. SBCL writes a line that ANSWER matches, and then evaluates further forms. The form is
+ * one line, for which a shell only reports a syntax error. The answer is in upper case, so that ANSWER does not match
+ * an echo of the form. */
 const OPENING =
   '(cl:with-standard-io-syntax (cl:handler-case (cl:progn (cl:write-line (cl:symbol-name :live-lisp-speaks) sb-sys:*stdout*) (cl:finish-output sb-sys:*stdout*) (cl:loop (cl:eval (cl:read sb-sys:*stdin*)))) (cl:error (cl:condition) (cl:princ cl:condition sb-sys:*stderr*) (cl:terpri sb-sys:*stderr*) (cl:finish-output sb-sys:*stderr*) (sb-ext:exit :code 1 :abort cl:t))))';
 
-/** Matches SBCL's answer to OPENING, and also the line of `live-lisp dial` that contains the JSON of its image. */
+/** Matches SBCL's answer to OPENING. Also matches the line with which the command `live-lisp dial` answers instead.
+ * That line contains a JSON object about an image that somebody else runs. */
 const ANSWER = /LIVE-LISP-(?:SPEAKS|DIALS (\{.*\}))\r?\n/;
 /** Matches the line in which SBCL reports its version, the number of its bits, whether its cache has the backend, and
  * its features. */
@@ -25,17 +27,19 @@ const LAST_LINES = 3;
 /** Maximum number of characters that are kept of the command's stderr. */
 const LAST_CHARACTERS = 1000;
 
-/** The data to send to the SBCL that answers, and the functions to call when something else happens. */
+/** The data that Bootstrap sends to the SBCL that the command starts, and the functions that it calls when it cannot
+ * connect to such an SBCL. */
 export interface BootstrapPlan {
   forms(): string;
   /** Returns the reason why an SBCL that has `facts` cannot be used; undefined when it can. */
   refusal(facts: SbclFacts): string | undefined;
   /** Returns the sources of the backend, for an SBCL that has no compiled backend in its cache. */
   sources(): Buffer;
-  /** Called when `live-lisp dial` answers. `entry` is the JSON of its image. */
+  /** Called when the command runs `live-lisp dial` instead of an SBCL. `entry` is a JSON text that describes the image
+   * to which `live-lisp dial` leads. */
   dialled(entry: string): void;
-  /** Called when no connection is possible. `problem` is the rest of a sentence whose subject is the command. `remedy`
-   * is advice that replaces the usual advice. */
+  /** Called when no connection is possible. `problem` continues a sentence that begins with the command, such as
+   * `starts an SBCL that cannot be used`. `remedy` is advice that replaces the usual advice. */
   failed(problem: string, remedy?: string): void;
 }
 

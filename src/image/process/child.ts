@@ -29,9 +29,10 @@ const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 
 const LET_GO =
   '(live-lisp:stop) took live-lisp out of it; it goes on by itself, unseen, until its program or this server ends';
 
-/** A command that starts an image elsewhere. */
+/** A command that starts a remote image. */
 interface Elsewhere {
-  /** Returns the plan that makes the command's stdin and stdout the wire, with the callbacks `then`. */
+  /** Returns the plan that makes the command's stdin and stdout the connection to the backend. The plan calls `then`
+   * when an image that runs already answers, or when no connection is possible. */
   plan: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan;
   /** Translates the paths in messages. */
   paths: FarPaths;
@@ -55,13 +56,13 @@ export class Child implements Peer {
   readonly #encodesSignals: boolean;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
-  /** Undefined for an image elsewhere, because it cannot share memory with the server. */
+  /** Undefined for a remote image, because it cannot share memory with the server. */
   readonly #startedRequests: StartedRequests | undefined;
-  /** Makes the stdin and stdout of the command a connection to the Lisp side. Undefined when the image is not started
-   * by a command. */
+  /** Makes the stdin and stdout of the command a connection to the backend. Undefined when the image is not started by
+   * a command. */
   readonly #bootstrap: Bootstrap | undefined;
   #memoryReadable = false;
-  /** The process id of SBCL; undefined for an image elsewhere. In the sandbox, it is the id of the sandbox's process
+  /** The process id of SBCL; undefined for a remote image. In the sandbox, it is the id of the sandbox's process
    * until the greeting, and then that of SBCL. */
   #lispPid: number | undefined;
   /** True while #lispPid is the id of the sandbox's process. */
@@ -70,9 +71,10 @@ export class Child implements Peer {
   /** The reason of the first `kill`; undefined before that. */
   #killReason: string | undefined;
   #exited = false;
-  /** The party that has ended the process, or has begun to. Before that, and for a fault of the process: `itself`. */
+  /** Who has ended the process, or has begun to end it. It is `itself` when nobody else has, for example when the
+   * process crashes. */
   #endedBy: 'itself' | 'server' | 'user code' | 'signal from outside' = 'itself';
-  /** The greeting of the Lisp side (the backend). It lists the abilities that this SBCL lacks. Undefined before the
+  /** The greeting of the backend. It lists the abilities that this SBCL lacks. Undefined before the
    * greeting. */
   hello: Hello | undefined;
   /** The operations that were not answered when the process ended. */
@@ -85,8 +87,8 @@ export class Child implements Peer {
   /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** For an image elsewhere: the reason why its command leads to no image, as the rest of a sentence whose subject is
-   * the command; and advice. Both are undefined when unknown. */
+  /** For a remote image: `problem` says why its command leads to no image, and completes a sentence that begins with
+   * "its command". `remedy` is advice for this problem. Both are undefined when unknown. */
   problem: string | undefined;
   remedy: string | undefined;
   /** The reason why the process could not be started; undefined when it was started. */
@@ -165,7 +167,7 @@ export class Child implements Peer {
     return this.#bootstrap === undefined ? ['stdout', 'stderr'] : ['stderr'];
   }
 
-  /** The last lines of stderr for an image elsewhere; [] for other images. */
+  /** The last lines of stderr for a remote image; [] for other images. */
   get lastLines(): readonly string[] {
     return this.#bootstrap?.lastLines ?? [];
   }
@@ -188,12 +190,13 @@ export class Child implements Peer {
     return this.#exited && !this.dead;
   }
 
-  /** True when a fault of the process ended it, and not this server, a person, or an exit in user code. */
+  /** True when the process ended because of a fault in it. False when this server, a person, or an exit in user code
+   * ended it. */
   get endedByItself(): boolean {
     return this.#endedBy === 'itself';
   }
 
-  /** True when a signal from a person or the system has ended the process, so that its core or fasl may be good. */
+  /** True when a signal from a person or the system has ended the process. Its core or fasl is then no likely cause. */
   get endedFromOutside(): boolean {
     return this.#endedBy === 'signal from outside';
   }
@@ -244,8 +247,8 @@ export class Child implements Peer {
     return this.#memoryReadable ? () => poll() ?? false : poll;
   }
 
-  /** Returns a function that returns for how many milliseconds, since its first call, SBCL has waited for a CPU (see
-   * starving.ts). */
+  /** Returns a meter, a function. A call of the meter returns the number of milliseconds for which SBCL has waited for
+   * a CPU since the first such call (see starving.ts). */
   cpuDenialMeter(): () => number {
     return cpuDenialMeter(this.#lispPid);
   }

@@ -17,8 +17,8 @@ export interface CommandWire {
   ended(): string | undefined;
 }
 
-/** Starts the command of IMAGE in the folder CWD, and resolves with the connection. Throws a SetupError when no image
- * that accepts servers answers. */
+/** Starts the command of IMAGE in the folder CWD. Resolves with the connection to the image that answers, which
+ * somebody else runs. Rejects with a SetupError when no such image answers. */
 export function openCommandWire(image: ImageCommand, cwd: string, times: Times): Promise<CommandWire> {
   const { program, args, env } = commandOf(image);
   const process = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });

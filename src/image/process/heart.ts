@@ -8,7 +8,8 @@ interface HeartbeatTarget {
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
   collecting(): boolean | undefined;
-  /** Returns for how many milliseconds, since its first call, the image has waited for a CPU (see starving.ts). */
+  /** Returns the number of milliseconds for which the image has waited for a CPU since the first call of this method
+   * (see starving.ts). */
   deniedMs(): number;
   kill(): void;
 }

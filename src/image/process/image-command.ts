@@ -46,8 +46,9 @@ export function commandText({ words }: ImageCommand): string {
  * that are sent next. */
 const FORMS = ['kept-backend.lisp', 'command.lisp'];
 
-/** Returns the plan that loads the backend of OPTIONS into an SBCL elsewhere. The image ends when it gets no data from
- * the server for SILENCE_MS milliseconds. THEN has the other functions of the plan. */
+/** Returns a plan by which Bootstrap loads the backend, with OPTIONS, into the SBCL that the command of IMAGE starts.
+ * The image ends when it gets no data from the server for SILENCE_MS milliseconds. THEN has the functions of the plan
+ * that are called when Bootstrap cannot connect to this SBCL. */
 export function imagePlan(
   options: Pick<BackendOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
   image: ImageCommand,
@@ -98,7 +99,7 @@ function sourcesIn(folder: string): Buffer {
 const NO_PROGRAM = 127;
 
 interface FailedCommand {
-  /** The reason, as the rest of a sentence whose subject is the command; undefined when only the exit code shows it. */
+  /** The reason, as words that follow "its command" in a sentence; undefined when only the exit code shows it. */
   problem: string | undefined;
   /** Advice that replaces the usual advice; undefined when there is none. */
   remedy: string | undefined;
@@ -107,8 +108,8 @@ interface FailedCommand {
   spawnError: string | undefined;
 }
 
-/** Returns true when live-lisp wrote the last of LINES, for example as `live-lisp dial`. That line then is the reason
- * of the failure. */
+/** Returns true when live-lisp wrote the last of LINES: a command such as `ssh HOST live-lisp dial` runs live-lisp
+ * there. Its last line then says why the command failed. */
 function isFromLiveLisp(lines: readonly string[]): boolean {
   return lines.at(-1)?.startsWith('live-lisp: ') === true;
 }

@@ -30,7 +30,8 @@ const MAX_CORES = 3;
  * of the machine can leave an empty file. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
-/** Matches the files of compiled backends for images that no server started, and for images that a command started. */
+/** Matches the files of compiled backends for images that somebody else runs (attached), and for those that the
+ * command of --image starts (command). */
 const FAR_BACKEND = /^(?:attached|command)-.+\.fasl$/;
 const CACHE_FILE = /^(?:backend-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
 
@@ -57,9 +58,10 @@ export class KeptCore {
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes a core for SBCL, the path of a program, after an image has started with the compiled backend. Does nothing
-   * when a core exists, or when a file marks that SBCL cannot save one, unless FAILED is true: then no image could
-   * start from the core, and a new one replaces it. Never throws, because without a core a start only takes longer. */
+  /** Makes a core for SBCL, the path of a program. Called after an image has started with the compiled backend. Does
+   * nothing when there is a core already, or a file that says that SBCL cannot save one. But if FAILED is true, no
+   * image could start from that core, so a new one replaces it. Never throws, because without a core a start only takes
+   * longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;

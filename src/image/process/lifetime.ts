@@ -60,8 +60,8 @@ export class Lifetime {
     return this.#ready !== undefined;
   }
 
-  /** The Pulse that requests the status of the process. Undefined before the greeting, and when the process has
-   * ended. */
+  /** The object that requests the status from the backend in the process. Undefined before the greeting, and when the
+   * process has ended. */
   get pulse(): Pulse | undefined {
     return this.child?.dead ? undefined : this.#pulse;
   }
@@ -75,8 +75,8 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** The ends of earlier images because of which this image is plain: its backend uses no internals of SBCL. Empty for
-   * an image that is not plain. */
+  /** Reports of how earlier images ended. Because of these ends, the backend of this image is plain: it uses no
+   * internals of SBCL. Empty when the backend of this image is not plain. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }
@@ -116,8 +116,8 @@ export class Lifetime {
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...processState(child.pid) };
   }
 
-  /** Returns a function that returns for how many milliseconds, since its first call, the process has waited for a CPU
-   * (see starving.ts). */
+  /** Returns a meter, a function. A call of the meter returns the number of milliseconds for which the process has
+   * waited for a CPU since the first such call (see starving.ts). */
   denied(): () => number {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }

@@ -16,7 +16,7 @@ const CHATTER =
 const VARIABLES = /^(?:GC control|Collection trigger) variables:$/;
 /** Matches a line of such a list. */
 const VARIABLE = /^ {3}[\w*-]+ = [\w ]+$/;
-/** The beginnings of those lines that CHATTER or VARIABLES matches and that are not indented. */
+/** The texts with which a line that CHATTER or VARIABLES matches can begin, if it is not indented. */
 const BEGINNINGS = [
   'INFO: Control stack guard page ',
   'Heap exhausted during ',
@@ -39,8 +39,8 @@ export class RawOutput {
   readonly #inVariables: Record<RawStream, boolean> = { stdout: false, stderr: false };
   /** The incomplete last line of stderr. It is kept here even after `take` has returned it. */
   #stderrRemainder = '';
-  /** Set when the next line is a reason. `pid` is the id of the process that the reason is about. `fatal` is false for
-   * a warning that memory may be corrupted. */
+  /** Set after a line that FATAL or CORRUPTION matches: the next line is the reason. `pid` is the id of the failing
+   * process. `fatal` is false for a warning that memory may be corrupted. */
   #announced: { pid: string; fatal: boolean } | undefined;
   #corruption: { pid: string; reason: string } | undefined;
   #fatal: { pid: string; reason: string } | undefined;

@@ -5,8 +5,8 @@ import { WITHOUT_EVERYTHING } from './backend.ts';
 
 /** An image is new until it has given this number of answers. */
 const FIRST_ANSWERS = 3;
-/** The next image is plain, which means that its backend uses no internals of SBCL, when this number of new images in a
- * row have ended and user code cannot have ended the last one. */
+/** After this number of new images in a row have ended, the next image is plain, that is, its backend uses no internals
+ * of SBCL. But it is not plain if user code may have ended the last one. */
 const ENDED_LIMIT = 2;
 /** Operations that run no user code. If an image ends during one of them, user code is not to blame. `probe` is not one
  * of them: it collects garbage, which can run hooks of the user. */
@@ -27,13 +27,13 @@ export class StartPolicy {
   #ended: string[] = [];
   #plain = false;
 
-  /** FIXED are the abilities that are left out in all images, if the user has chosen them. If it is undefined, the
-   * policy decides. */
+  /** FIXED has the abilities and internals of SBCL that no image may use, if the user has chosen them. If FIXED is
+   * undefined, the policy decides. */
   constructor(fixed: readonly string[] | undefined) {
     this.#fixed = fixed;
   }
 
-  /** The abilities that are left out in the next image. */
+  /** The abilities and internals of SBCL that the backend of the next image must not use. */
   get without(): readonly string[] {
     return this.#fixed ?? (this.#plain ? WITHOUT_EVERYTHING : []);
   }
@@ -43,8 +43,8 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** The ends of new images because of which the next image is plain: its backend uses no internals of SBCL. Empty when
-   * the next image is not plain. */
+  /** Reports of how new images ended. Because of these ends, the backend of the next image is plain: it uses no
+   * internals of SBCL. Empty when the backend of the next image is not plain. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }
@@ -59,7 +59,8 @@ export class StartPolicy {
   }
 
   /** Records that the image ended by itself for the reason HOW. RUNNING are the operations that were not answered. If
-   * user code may be to blame, the next image is not plain, but must pass a test. */
+   * there are none, or one of them can run user code, user code may be to blame. Then the backend of the next image
+   * still uses internals of SBCL, but the image must pass a test. */
   noteEnded(how: string, running: readonly string[]): void {
     this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Number of words in the shared memory. When a request begins, the image writes its id to the word with the number id
- * modulo WORD_COUNT, unless a later request has this word. */
+ * modulo WORD_COUNT, unless the word already has the id of a later request. */
 const WORD_COUNT = 512;
 const WORD_OCTETS = 8;
 
@@ -21,8 +21,8 @@ export class StartedRequests {
     this.descriptor = openShared();
   }
 
-  /** Returns true when the request ID had begun to run, and false when it had not. Returns undefined when this is
-   * unknown, for example because a later request has its word. */
+  /** Returns true when the request ID has begun to run, and false when it has not. Returns undefined when this is
+   * unknown, for example because its word now has the id of a later request. */
   has(id: number): boolean | undefined {
     if (this.descriptor === undefined || this.#closed) return undefined;
     const word = Buffer.alloc(WORD_OCTETS);
@@ -51,6 +51,6 @@ function openShared(): number | undefined {
     return descriptor;
   } catch {
     if (descriptor !== undefined) closeSync(descriptor);
-    return undefined; // Then no request to a lost image is sent again to the next.
+    return undefined; // If this image is lost, its requests are not repeated in the next image: they may have begun.
   }
 }

@@ -14,8 +14,8 @@ interface Thread extends CpuTimes {
   ready: boolean;
 }
 
-/** Returns a meter, a function without parameters. A call of the meter returns the number of milliseconds since its first
- * call in which the process PID waited for a CPU; 0 on a system without such data. */
+/** Returns a function that returns the number of milliseconds for which the process PID has waited for a CPU since the
+ * first call of this function; 0 on a system without such data. */
 export function cpuDenialMeter(pid: number | undefined): () => number {
   let previous = new Map<string, Thread>();
   let previousAt: number | undefined;

@@ -32,12 +32,13 @@ export interface FileEntry {
 interface FormsEntry {
   kind: 'forms';
   path: string;
-  /** The digest of the loaded text. This is the text of the file, in which a number replaces each form that was not
-   * loaded. */
+  /** The digest of the text that was loaded. It is the text of the file, but with a number in place of each form that
+   * was not loaded. */
   digest: string;
   /** The digest of the whole file at that time. */
   whole?: string;
-  /** For each form of the file: null if it was loaded, else the number that it had in the file before. */
+  /** For each form of the file: null if this load evaluated the form, else the number of the same form in the file as
+   * it was loaded before. */
   numbers: readonly (number | null)[];
   partial?: boolean;
   cut?: boolean;

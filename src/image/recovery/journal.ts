@@ -51,8 +51,8 @@ export class Journal {
     this.#write((store) => store.clear());
   }
 
-  /** Puts the entries that the previous server left before the entries of this server. Does this once. Returns the
-   * number of damaged lines in the previous journal; undefined when there is no previous journal. */
+  /** Reads the journal of the previous server, and puts its entries in front of those of this server. Does this only
+   * once. Returns the number of damaged lines in that journal; undefined when there is none. */
   takePrevious(): number | undefined {
     if (this.#hasPrevious) return 0;
     const previous = this.#store?.previous();

@@ -60,7 +60,8 @@ export class Rebuild {
     this.#result = { ...nothingBuilt(), gaveUp: true };
   }
 
-  /** Records that the server is about to end the image, so that no entry is blamed for this. */
+  /** Records that the server is about to end the image. The rebuild then blames no entry of the journal for the
+   * end. */
   abandon(): void {
     this.#abandoned = true;
   }
@@ -81,7 +82,8 @@ export class Rebuild {
     return true;
   }
 
-  /** Repeats ENTRY, the next of ENTRIES, or the batch that begins with it. */
+  /** Repeats in PEER what ENTRY of the journal records: a load, or a batch of forms that begins with ENTRY. ENTRY is
+   * the next one of ENTRIES. */
   async #repeat(peer: Peer, entry: JournalEntry, entries: readonly JournalEntry[]): Promise<void> {
     try {
       switch (entry.kind) {
@@ -182,9 +184,9 @@ export class Rebuild {
     else this.#skip(entry, causeOf(ending, 'not compiled'));
   }
 
-  /** Returns the file of an entry. If the file has changed since then, the result contains the content that was stored.
-   * It is in the request itself, because an image in the sandbox may not see a copy on the disk. Returns undefined when
-   * the file no longer exists and its content was not stored. */
+  /** Returns the file of an entry. If the file has changed since it was loaded, the result also contains the old
+   * content, if this was stored. The request contains this content itself, because an image in the sandbox may not see
+   * a copy on the disk. Returns undefined when the file no longer exists and its content was not stored. */
   async #sourceOf({
     path,
     digest,
@@ -281,7 +283,7 @@ export class Rebuild {
   }
 }
 
-/** Returns true when a load hung or ended the image. */
+/** Returns true when the image was lost during a load, or when the load was interrupted. */
 function hasStopped({ kind }: Ending): boolean {
   return kind === 'lost' || kind === 'interrupted';
 }

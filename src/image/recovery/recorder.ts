@@ -83,8 +83,8 @@ export class Recorder {
     };
   }
 
-  /** Returns a function for the answer to the operation NAME. It is called when the operation has ended and the image
-   * still exists. */
+  /** Returns the function that records what the operation NAME with ARGS has done. This function gets the answer of the
+   * operation. It is called when the operation has ended and the image still exists. */
   async #endRecorder(name: string, args: object, loaded: LoadedSystem): Promise<AnswerRecorder> {
     switch (name) {
       case 'evaluate':

@@ -11,8 +11,8 @@ import { Rebuild } from './rebuild.ts';
 import { Recorder } from './recorder.ts';
 import { addContents, emptyContents, type LossReport } from './report.ts';
 
-/** Maximum number of rebuilds of a lost image, if each of them ends the new image or the new image is lost before a call
- * uses it. */
+/** Maximum number of attempts in a row to rebuild a lost image. An attempt has failed when the new image is lost during
+ * the rebuild, or before the next call uses it. */
 const ATTEMPT_LIMIT = 3;
 /** When this many images in a row were lost soon after their rebuild, the rebuild may be the cause. */
 const SUSPICIOUS_LOSSES = 2;
@@ -56,7 +56,7 @@ export class Recovery {
     return this.#lastReport;
   }
 
-  /** The reasons for losses that are not reported yet. The oldest comes first. */
+  /** The reasons why images were lost, as far as they are not reported yet. The oldest comes first. */
   get unreported(): readonly string[] {
     return this.#losses;
   }

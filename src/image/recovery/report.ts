@@ -2,7 +2,7 @@
 
 import type { Ending } from '../wire/endings.ts';
 
-/** The number of some forms, and the beginnings of the first of them. */
+/** Describes forms: their number, and the beginnings of the first ones. */
 export interface Beginnings {
   count: number;
   first: string[];
@@ -20,9 +20,9 @@ export interface ImageContents {
   variables: string[];
   /** Forms that changed the Lisp system itself. */
   damages: Beginnings;
-  /** Forms and loads that failed, but can have changed the image before this. */
+  /** Forms and loads that failed. They may have changed the image before they failed. */
   unfinished: Beginnings;
-  /** Forms that a rebuild evaluated, but whose effect depended on the values of `variables`. */
+  /** Forms that use some of `variables`. A rebuild evaluates these forms, but may give them other values. */
   differing: Beginnings;
 }
 

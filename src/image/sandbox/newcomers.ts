@@ -1,6 +1,6 @@
-// Watches a workspace for new files that programs outside the sandbox obey, such as settings. placeholders.ts prevents
-// other new files: it creates an empty folder with the name of the file. That is not possible for the files here,
-// because a folder with such a name would disturb the programs.
+// Watches a workspace for new files from which programs outside the sandbox read settings or commands. placeholders.ts
+// prevents most such files: it creates an empty folder with the name of the file. This module is for the other files:
+// a folder with the name of such a file would disturb the programs.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';

@@ -23,7 +23,7 @@ export class Placeholders {
   readonly #notes: string;
   readonly #noted = new Set<string>();
 
-  /** FOLDER is the folder for the notes. Sandboxed code must not be able to change it. */
+  /** FOLDER is the folder for the notes of all servers. Code in a sandbox must not be able to change this folder. */
   constructor(folder: string) {
     this.#notes = folder;
   }

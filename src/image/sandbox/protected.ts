@@ -1,5 +1,5 @@
-// Finds the files and folders that programs outside the sandbox obey. Inside folders that sandboxed code can change,
-// these must be read-only.
+// Finds the files and folders from which programs outside the sandbox read settings or commands. Sandboxed code must
+// not change them, even inside folders that it can change.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -11,9 +11,9 @@ import { readRegularAsync } from '../../files/regular.ts';
  * or even when a shell shows its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
-/** Folders that sandboxed code must not create in a workspace. The server creates each missing one as an empty folder,
- * which does not disturb programs. Files are not listed here, because an empty folder in place of a file would disturb
- * programs. */
+/** Folders that sandboxed code must not create in a workspace. To prevent this, the server itself creates each missing
+ * one as an empty folder, which the sandbox makes read-only. Empty folders with these names do not disturb programs.
+ * No files are listed here: programs would be disturbed by a folder in place of a file that they read. */
 export const FORBIDDEN_FOLDERS = [
   '.git',
   '.hg',

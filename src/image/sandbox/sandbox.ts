@@ -141,8 +141,8 @@ export class Sandbox implements CommandSandbox {
     return this.#options.strict;
   }
 
-  /** Returns those files that programs outside the sandbox obey and that have appeared in the workspace since the
-   * previous call. */
+  /** Returns the new files in the workspace, since the previous call, from which programs outside the sandbox read
+   * settings or commands. */
   takeNewFiles(): string[] {
     return this.#newFiles.take();
   }
@@ -283,8 +283,8 @@ export class Sandbox implements CommandSandbox {
     return this.#covers([...this.#hidden, ...this.#secrets], real);
   }
 
-  /** Returns true when one of FOLDERS, which are hidden, hides the file REAL, a real path. The innermost folder that
-   * contains REAL decides, whether it is one of FOLDERS or one of #shown. */
+  /** Returns true when one of FOLDERS, the hidden folders, hides the file REAL, a real path. Among FOLDERS and the
+   * folders in #shown, the innermost one that contains REAL decides. */
   #covers(folders: readonly string[], real: string): boolean {
     return innermostPathLength(folders, real) > innermostPathLength(this.#shown, real);
   }
@@ -361,7 +361,7 @@ export class Sandbox implements CommandSandbox {
   }
 }
 
-/** Returns the error that an obstacle prevents the start of an image, with advice. */
+/** Returns an error with advice, which says that an obstacle prevents the start of an image. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
     `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, best in a container or as another user.`,

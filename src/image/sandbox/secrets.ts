@@ -243,9 +243,9 @@ export async function secretPaths(home: string): Promise<string[]> {
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Returns those of PATTERNS, which are paths relative to FOLDER, that may exist. The results are joined to FOLDER.
- * Leaves out a path if a folder on it can be listed and does not contain the next name. To list these few folders is
- * faster than to check each path. */
+/** PATTERNS are paths relative to FOLDER. Returns those that may exist, joined to FOLDER. Lists the folders on these
+ * paths, and leaves out each path with a name that its folder does not contain. If a folder cannot be listed, the names
+ * in it may exist. To list these few folders is faster than to check each path. */
 async function pathsBelow(folder: string, patterns: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();

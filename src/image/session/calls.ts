@@ -17,7 +17,7 @@ import { type OperationName, type PendingCall, perform, type RequestHost } from 
 export interface CallHost extends RequestHost {
   /** The series from which the calls get their numbers; absent when the server has only this image. */
   readonly series?: Series | undefined;
-  /** Returns the peer, the backend in an image, that is ready for calls; undefined when there is none at this time. */
+  /** Returns the peer, which stands for the backend in the image, when it is ready for calls; else undefined. */
   readyPeer(): Peer | undefined;
   /** Resolves with a peer when it is ready for calls. Throws a SetupError when no image can be started. */
   whenReady(): Promise<Peer>;
@@ -72,7 +72,7 @@ export class Calls {
     return reply;
   }
 
-  /** Performs the operation NAME with ARGS in PEER, which is not ready for calls yet. */
+  /** Performs the operation NAME with ARGS in PEER, a new process that does not get calls of clients yet. */
   async prepare<Name extends OperationName>(
     peer: Peer,
     name: Name,
@@ -209,8 +209,8 @@ function notStarted<Name extends OperationName>({ reason, milliseconds, endedByU
   };
 }
 
-/** Resolves with the value of PROMISE, or with undefined when SIGNAL aborts first. A rejection of PROMISE after the abort
- * is ignored. */
+/** Resolves with the value of PROMISE, or with undefined when SIGNAL aborts first. A rejection of PROMISE after the
+ * abort is ignored. */
 async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal): Promise<Value | undefined> {
   if (signal.aborted) {
     promise.catch(() => {});

@@ -18,8 +18,8 @@ export interface HeldCall<Rendered> {
   timed: boolean;
   /** Number of milliseconds for which errors have held the call, not counting the time after `since`. */
   heldMs: number;
-  /** The time (performance.now) up to which `heldMs` counts: the last call of `countHolding` or, if it was later, the
-   * time when an error stopped the call. */
+  /** Up to this time (performance.now), `heldMs` includes the time for which errors have held the call. It is the time
+   * of the last call of `countHolding` or of the last error that stopped the call, whichever was later. */
   since: number;
   /** Frees the resources of the call. Called when the call has ended. */
   release: () => void;
@@ -46,7 +46,7 @@ export class HeldCalls<Rendered> {
     release = () => {},
   ): void {
     this.recordNumber(held.error);
-    // The cast is safe, because the later reply is a reply of the operation NAME.
+    // The cast is safe: when the call has ended, FINISH gets the reply to this call, which is of the operation NAME.
     this.#calls.set(held.error, {
       name,
       args,
@@ -63,7 +63,8 @@ export class HeldCalls<Rendered> {
     call.release();
   }
 
-  /** Stores that a call continued after the error NUMBER, and that the error HELD has stopped it again. */
+  /** Records that a call has continued after the error with the number NUMBER, and that another error, HELD, has then
+   * stopped it. */
   keepAgain(held: HeldError, number: number): void {
     this.recordNumber(held.error);
     const call = this.#calls.get(number);

@@ -14,7 +14,7 @@ type Phase =
   /** The call waits until the image has started. `compiling` returns true while the backend is being compiled.
    * `building` returns the progress of a rebuild, as a phrase. */
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
-  /** The call runs in `peer`, as the request `id`. */
+  /** The call runs in the image at the other end of `peer`, as the request with the number `id`. */
   | { kind: 'running'; peer: Peer; id: number };
 
 /** The end of a job, for callers that wait for the job. */
@@ -55,7 +55,7 @@ export class Job {
     return performance.now() - this.startedAt;
   }
 
-  /** The reason why the call must end. Valid after its signal has aborted. */
+  /** The reason why the call must end. Valid only after `signal` has aborted. */
   get reason(): Reason {
     return reasonOf(this.signal);
   }
@@ -68,8 +68,8 @@ export class Job {
     });
   }
 
-  /** Ends the call for REASON, in the same steps as when its time is up. BY_USER is true when the human on the page
-   * does this. */
+  /** Ends the call for REASON, in the same way as a call that reaches its time limit. BY_USER is true when the human
+   * ends it on the page. */
   interrupt(reason: 'interrupt' | 'ending', byUser = false): void {
     if (this.signal.aborted) return;
     this.endedByUser = byUser;

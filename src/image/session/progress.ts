@@ -49,7 +49,7 @@ export function reportProgress(
 /** When a part of the output has at least this number of characters, the call probably waits until it can write
  * more. */
 const LARGE_PART = 6000;
-/** Number of milliseconds from such a part to the next one. After each smaller part, this pause becomes longer. */
+/** Number of milliseconds from a large part to the next part. After each smaller part, the pause becomes longer. */
 const SHORT_PAUSE_MS = 1;
 
 interface Passing {
@@ -59,8 +59,8 @@ interface Passing {
   stop: () => Promise<void>;
 }
 
-/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much, until `stop` is
- * called. */
+/** Calls PASS with the new output of JOB every EVERY_MS milliseconds, until `stop` is called. While JOB writes much
+ * output, calls PASS more often. */
 export function passOutput(
   job: Job,
   pass: (text: string) => Promise<void>,

@@ -5,7 +5,7 @@ import type { EndSignal } from '../wire/end-signal.ts';
 
 const WAITING_LIMIT = 1000;
 
-/** Returns the number of calls of the queue that run, and the number of calls that wait before this one. */
+/** Tells a waiting call about its queue: how many calls run, and how many wait before this one. */
 export type Ahead = () => { running: number; waiting: number };
 
 export class Queue {

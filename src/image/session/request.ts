@@ -34,9 +34,9 @@ export interface RequestHost {
   /** Returns the process id of the image if a signal has stopped its process, else undefined. Absent for an image of
    * the server, which is replaced when it does not react. */
   stoppedPid?(): number | undefined;
-  /** Called before `peer` performs the operation `name` with `args`. Resolves with a function that is called with the
-   * answer. It is called too when a held error stops the operation, and when the image is lost. Returns undefined when
-   * nothing has to be recorded. */
+  /** Prepares to record the operation `name` with `args`, before `peer` performs it. Resolves with a function that
+   * records the answer. The caller also calls this function when the operation stops at a held error, and when the
+   * image is lost. Returns undefined when there is nothing to record. */
   answerRecorder(peer: Peer, name: OperationName, args: object): Promise<AnswerRecorder> | undefined;
   notify(notice: CallNotice): void;
 }
@@ -61,12 +61,13 @@ export async function perform<Name extends OperationName>(
   job.phase = { kind: 'running', peer, id };
   const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? times.load : host.limitMs);
   const { stop, abandoned } = limitRequest({ peer, id, job, limitMs }, host, times);
-  // Promise.race settles some microtasks later than ANSWER. When our own image ends, the server handles the loss in the
-  // microtasks that follow ANSWER, so the journal must have ANSWER at once.
+  // Without `abandoned`, wait for ANSWER alone, because Promise.race settles some microtasks later. If the server's own
+  // image ends, the server handles the loss in the microtasks right after ANSWER, and must have recorded ANSWER by
+  // then.
   const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
   stop();
   notifyNews(received, host);
-  // The image will answer the abandoned request after SIGCONT.
+  // A signal has stopped the image, so the server waits no longer. The image answers when SIGCONT lets it go on.
   if (isAbandoned(received)) void answer.then((late) => notifyNews(late, host));
   const { output, data } = received;
   const afterMs = performance.now() - startedAt;
@@ -76,8 +77,8 @@ export async function perform<Name extends OperationName>(
   return { ending, ...(output && { output }), data };
 }
 
-/** Returns a function that records the answer of CALL. If CALL continues an earlier call, and the answer ends this one
- * too, the function records it as the answer of the earlier call. */
+/** Returns a function that records the answer to a call of the operation `name` with `args`. If this call continues an
+ * earlier one, and the answer also ends the earlier call, it is recorded as the answer to the earlier call only. */
 async function answerRecorder(
   peer: Peer,
   { name, args, options: { continues } }: PendingCall<OperationName>,
@@ -112,8 +113,8 @@ function isAbandoned({ ending }: Answer): boolean {
 }
 
 /** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS. The returned `stop` cancels this.
- * `abandoned` resolves when the request must end while the process of the image is stopped by a signal. It is undefined
- * for an image of the server, which is replaced in this case. */
+ * `abandoned` resolves when the request must end, but a signal such as SIGSTOP has stopped the process of the image. It
+ * is undefined for an image that the server started, because the server replaces such an image. */
 function limitRequest(
   { peer, id, job, limitMs }: { peer: Peer; id: number; job: Job; limitMs: number },
   host: RequestHost,

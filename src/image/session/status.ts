@@ -52,25 +52,25 @@ export interface ImageStatus {
   /** True when a command starts the image, perhaps on another machine. */
   elsewhere?: true;
   attached?: true;
-  /** The image of somebody else; absent before it was found. */
+  /** The image that somebody else runs; absent before it was found. */
   served?: Served;
-  /** True when a signal has stopped the process of the image of somebody else. */
+  /** True when a signal has stopped the process of the image that somebody else runs. */
   stopped?: true;
   lacking?: Lacking;
-  /** The ends of earlier images because of which this image is plain: its backend uses no internals of SBCL. Absent for
-   * an image that is not plain. */
+  /** Reports of how earlier images ended. Because of these ends, this image is plain: its backend uses no internals of
+   * SBCL. Absent when the image is not plain. */
   plainBecause?: readonly string[];
 }
 
 interface Life {
   readonly running: boolean;
   readonly prepared: boolean;
-  /** The Pulse that requests the backend's status; undefined before the greeting. */
+  /** The object that requests the backend's status; undefined before the greeting. */
   readonly pulse: Pulse | undefined;
   /** The data that the operating system has about the process; undefined when the server does not run one. */
   readonly outside?: Outside | undefined;
-  /** Returns a function that returns for how many milliseconds, since its first call, the process has waited for a CPU
-   * (see starving.ts). */
+  /** Returns a meter, a function without parameters. A call of the meter returns the number of milliseconds for which
+   * the process has waited for a CPU since the first such call (see starving.ts). */
   denied?(): () => number;
   /** Number of milliseconds without a reaction after which the image is replaced. Absent for an image that the server
    * cannot replace. */
@@ -83,9 +83,9 @@ interface Life {
   /** True when a command starts the image, perhaps on another machine. */
   readonly elsewhere?: true | undefined;
   readonly attached?: true;
-  /** The image of somebody else; undefined before it was found. */
+  /** The image that somebody else runs; undefined before it was found. */
   readonly served?: Served | undefined;
-  /** Returns true when a signal has stopped the process of the image of somebody else. */
+  /** Returns true when a signal has stopped the process of the image that somebody else runs. */
   stopped?(): boolean;
 }
 

@@ -28,14 +28,14 @@ export interface CallOptions {
   /** Maximum number of milliseconds that the call may take; absent for the default of the image. */
   limitMs?: number;
   signal?: AbortSignal;
-  /** True for a call by a command. If the command cancels it, no notice is given to other readers. */
+  /** True for a call by a command. If the command cancels the call, no notice reports this to the client. */
   ofCommand?: boolean;
   onProgress?: (progress: Progress) => void;
   /** Called about once a second with new output. The call waits until the returned promise resolves, so that no output
    * is lost. With this function, the reply contains no output. */
   onOutput?: (text: string) => Promise<void>;
-  /** The call that this one continues, after a held error has stopped it. The reply to this call is then also the reply
-   * to the earlier call. With `ifLeft`, this holds only if the evaluated code has left the held error by a non-local
-   * exit. */
+  /** The earlier call that this call continues, after an error stopped the earlier call. The reply to this call is then
+   * also the reply to the earlier call. With `ifLeft`, the earlier call continues only if the code that this call
+   * evaluates leaves the error by a non-local exit, such as a restart. */
   continues?: { name: keyof Operations; args: object; ifLeft?: boolean };
 }

@@ -37,11 +37,11 @@ const MAX_FAILURE_CHARACTERS = 64_000;
 /** When a chunk contains more messages than this, reading is paused once, so that other work can run. */
 const MANY_MESSAGES = 32;
 
-/** While the backend has more than this many octets still to read, the server reads slowly, because each message of the
- * backend can need an answer. */
+/** While more than this many octets wait to be sent to the backend, the server reads the backend's messages slowly.
+ * Each of these can need an answer, which would have to wait too. */
 const UNREAD_LIMIT = 1024 * 1024;
-/** Milliseconds of a pause in slow reading. The pause must end even if the backend has read nothing, because the
- * backend may have to write before it can read. */
+/** Milliseconds of each pause while the server reads slowly. The pause must end even if the backend has read nothing,
+ * because the backend may have to write before it can read. */
 const PAUSE_MS = 20;
 
 export class Channel {
@@ -102,7 +102,8 @@ export class Channel {
 
   /** Requests the operation NAME with ARGS (see Peer). Returns the id of the request and a promise of the answer. After
    * `close`, sends nothing; the answer is then that the image was lost before the request began to run. If FOLLOW is
-   * true, the job of the request waits for `take-written` at its end, so that no output is lost. */
+   * true, the server must fetch the output in parts with the operation `take-written`. When much output is waiting, the
+   * job writes no more until then, so that no output is lost. */
   request<Name extends keyof BackendOperations>(
     name: Name,
     args: BackendOperations[Name]['args'],
@@ -240,7 +241,7 @@ export class Channel {
     if (!this.#pending.has(id) || parts.length >= MAX_PARTS) return;
     this.#partsCharacters += JSON.stringify(part).length;
     if (this.#partsCharacters > MAX_PARTS_CHARACTERS) return;
-    // The parts are not checked, and neither are the data of an answer.
+    // Neither the parts nor the data of an answer are checked for their types.
     parts.push(part as TestPart);
     this.#parts.set(id, parts);
   }

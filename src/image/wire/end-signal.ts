@@ -3,7 +3,7 @@
 /** The members of AbortSignal that calls need. Every AbortSignal is an EndSignal. */
 export interface EndSignal {
   readonly aborted: boolean;
-  /** The reason why the signal was aborted. Valid after that. */
+  /** The reason why the signal was aborted. It has a meaning only when `aborted` is true. */
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;

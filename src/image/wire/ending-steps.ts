@@ -16,8 +16,8 @@ export interface Endable {
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
   collecting(): boolean | undefined;
-  /** Returns for how many milliseconds, since its first call, the image has waited for a CPU (see starving.ts); 0 when
-   * this is unknown. */
+  /** Returns the number of milliseconds for which the image has waited for a CPU since the first call of this method
+   * (see starving.ts); 0 when this is unknown. */
   deniedMs(): number;
   /** If a signal has stopped the process of the image, makes the server stop waiting for the call, and returns true.
    * The call itself ends later, because the interrupt waits in the image. */
@@ -69,8 +69,7 @@ class Steps {
   #clock = 0;
   /** The steps that remain. The next one comes first. A step is due when the clock shows `at`. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** Number of polls in a row that have found, since #askToReact, that the image hangs; undefined before
-   * #askToReact. */
+  /** Counts the polls in a row in which the image hangs. #askToReact starts this count, so it is undefined before. */
   #hangingPolls: number | undefined;
   #started = false;
   #stopped = false;
@@ -118,8 +117,8 @@ class Steps {
     return isAbandoned;
   }
 
-  /** Polls the image at intervals, and runs the steps that are due. DENIED is the result of `deniedMs` at the previous
-   * poll. */
+  /** Polls the image at intervals, and runs the steps that are due. DENIED is the number of milliseconds for which
+   * the image had waited for a CPU at the previous poll. */
   #poll(denied: number): void {
     const { poll: intervalMs } = this.#times;
     this.later(intervalMs, () => {
@@ -138,7 +137,7 @@ class Steps {
   }
 
   /** Asks the image to react. Kills it when later polls find that it hangs, or when it reacts but the call does not
-   * end. An image elsewhere, or of somebody else, cannot be polled; it is killed when it has not reacted for
+   * end. A remote image, or one that somebody else runs, cannot be polled; it is killed when it has not reacted for
    * `frozenElsewhere`. */
   async #askToReact(): Promise<void> {
     this.#hangingPolls = -1; // The current poll does not count.

@@ -1,4 +1,4 @@
-// Converts the paths in messages to and from an image elsewhere, which has another file system. All other code uses
+// Converts the paths in messages to and from a remote image, which has another file system. All other code uses
 // paths of this machine. A file that exists only on the other machine has a name such as `build:/srv/x.lisp`, where the
 // name of the image precedes the colon.
 

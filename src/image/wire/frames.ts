@@ -63,8 +63,8 @@ function writeEscaped(json: string, frame: Buffer): void {
   }
 }
 
-/** Returns the frame for the request ID of the operation OP. Throws a CallError when ARGS are too large, or nested too
- * deeply. */
+/** Returns the frame for request number ID, which asks for the operation OP with ARGS. If FOLLOW is true, the server
+ * will take the output while the operation runs. Throws a CallError when ARGS are too large or nested too deeply. */
 export function requestFrame(id: number, op: string, args: object, follow = false): Buffer {
   // The arguments of a tool may have DEPTH_LIMIT levels, and they are two levels deep in ARGS.
   if (isDeeper(args, DEPTH_LIMIT + 2)) {

@@ -134,6 +134,9 @@ export interface Holding {
   taken?: { restart: string; text: string }[];
   /** Number of all such restarts, when `taken` does not list all. */
   takenTotal?: number;
+  /** Names of the restarts that the request had chosen in advance and that an error offered, but that were
+   *  not invoked, because they need arguments. */
+  needingValues?: string[];
   /** Names of all restarts by which the operation continued after an error, including restarts that were
    *  invoked for held errors. */
   wentOnBy?: string[];
@@ -926,8 +929,8 @@ export interface RelaidStructure {
   instances?: number;
 }
 
-/** Differences between the image and files that both loads and comparisons report. Each list has a limited
- *  length. Its total, such as `oldTotal` for `old`, counts all items. */
+/** Differences between the image and files, of the kinds that loads report as well as comparisons. Each
+ *  list has a limited length. Its total, such as `oldTotal` for `old`, counts all items. */
 export interface Disagreement {
   old?: OldItem[];
   oldTotal?: number;
@@ -1550,7 +1553,7 @@ export interface ObserveRefusal {
 export interface ObservedFunction {
   name: string;
   calls: number;
-  /** Only one of this many calls was recorded, because there were too many. */
+  /** N, when only every Nth call was recorded, because there were too many calls. */
   every?: number;
   /** Why some calls of the function are not seen. */
   unseen?: 'inline' | 'compiler-macro' | 'block' | 'itself';
@@ -1999,7 +2002,8 @@ export interface Operations {
   'who-calls': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** True for the places of each use. */
       sites?: boolean;
@@ -2020,7 +2024,8 @@ export interface Operations {
   'who-references': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** True for the places of each use. */
       sites?: boolean;
@@ -2036,7 +2041,8 @@ export interface Operations {
   describe: {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** How many results to leave out; none by default. */
       offset?: number;
@@ -2049,7 +2055,8 @@ export interface Operations {
   arglist: {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** True for the lambda lists of methods, too. */
       methods?: boolean;
@@ -2080,7 +2087,8 @@ export interface Operations {
   'class-slots': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** How many results to leave out; none by default. */
       offset?: number;
@@ -2093,7 +2101,8 @@ export interface Operations {
   'class-hierarchy': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** True for its superclasses. */
       up?: boolean;
@@ -2110,7 +2119,8 @@ export interface Operations {
   'effective-method': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** The arguments of the call. */
       arguments: readonly WrittenArgument[];
@@ -2154,7 +2164,8 @@ export interface Operations {
   impact: {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** The maximum number of results to return. */
       limit: number;
@@ -2182,14 +2193,16 @@ export interface Operations {
     };
     data: { value?: boolean };
   };
-  /** Forget which definitions answers have listed. The server calls this after it has built a lost image
-   *  again: loads in the new image have listed definitions, but no user has seen these lists. */
+  /** Forget which definitions were listed in answers, so that later answers list them again. The server
+   *  calls this after it has built a lost image again. The answers of its loads have listed definitions,
+   *  but no user has seen these answers. */
   'nothing-listed': { args: object; data: { value?: null } };
   /** Return the definitions in the packages of loaded files: those that these files made, and those that
    *  no file made. */
   inventory: {
     args: {
-      /** Native truenames of folders, with a slash at the end, whose loaded files count. */
+      /** Native truenames of folders, with a slash at the end. The operation looks only at definitions of
+       *  loaded files in these folders. */
       folders?: readonly string[];
       /** Instead of FOLDERS: files, of which the loaded ones count. */
       files?: readonly string[];
@@ -2202,7 +2215,8 @@ export interface Operations {
   'rename-facts': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** The new name. */
       to: string;
@@ -2241,7 +2255,8 @@ export interface Operations {
   evaluate: {
     args: {
       /** The text of forms. */ code: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** True to evaluate the forms in the main thread. */
       mainThread?: boolean;
@@ -2368,7 +2383,8 @@ export interface Operations {
   'compile-forms': {
     args: {
       /** The text of forms. */ code: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** The native name of a file to make, with the type lisp. The fasl is made beside it. */
       file: string;
@@ -2389,7 +2405,8 @@ export interface Operations {
   macroexpand: {
     args: {
       /** The text of a form. */ code: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** One step; steps until the form is no macro form; or also the forms within it. */
       mode: 'one' | 'full' | 'all';
@@ -2451,8 +2468,7 @@ export interface Operations {
     };
     data: DebugData;
   };
-  /** Make the thread continue that is stopped at a held error. GO-ON-IN-THREAD does that, so this body
-   *  never runs. */
+  /** Let the thread of a held error continue. GO-ON-IN-THREAD does that, so this body never runs. */
   'debug-go': {
     args: {
       /** The number of a held error. */ error: number;
@@ -2500,7 +2516,8 @@ export interface Operations {
   inspect: {
     args: {
       /** The text of a symbol, or an id such as @3. */ value: string;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** Names of parts, the path from this object to the object to show. */
       path?: readonly string[];
@@ -2521,7 +2538,8 @@ export interface Operations {
       code?: string;
       /** For how long to wait, without code. */
       seconds?: number;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** The text of a form over the parameters, which is true for the calls to record. */
       where?: string;
@@ -2540,7 +2558,8 @@ export interface Operations {
       code?: string;
       /** For how long to sample at most. */
       seconds: number;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
       /** The maximum number of functions to show. */
       top: number;
@@ -2569,7 +2588,8 @@ export interface Operations {
       against: string;
       /** For how long to measure. */
       seconds: number;
-      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      /** The package in which names are read. By default, look-ups use CL-USER, and operations that read code
+       *  use the current package of the session. */
       package?: string;
     };
     data: ObserveTimesData;
@@ -2629,8 +2649,8 @@ export interface Operations {
 
 /** All operations: also those that only the server itself requests, to observe and control the image and its jobs. */
 export interface BackendOperations extends Operations {
-  /** Number the objects and errors in answers of this session so that no other image of the server uses
-   *  the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on. */
+  /** Number the objects and errors in answers of this session so that no other image that the server
+   *  started uses the same numbers: INDEX + 1, INDEX + 1 + COUNT, and so on. */
   'number-in-series': {
     args: {
       /** The number of images of the server. */ count: number;

@@ -32,8 +32,7 @@ export function callingJob(): { peer: Peer; job: number | undefined } | undefine
   return origin.getStore();
 }
 
-/** Returns the operations in which the code runs that has requested the current work; undefined when a client has
- * requested it. */
+/** Returns `operations` of the code that has requested the current work; undefined when a client has requested it. */
 export function enclosingOperations(): readonly string[] | undefined {
   return origin.getStore()?.operations;
 }
@@ -47,9 +46,9 @@ export function withinCompilation(): boolean {
   return enclosingOperations()?.some((name) => COMPILATIONS.includes(name)) === true;
 }
 
-/** Throws a CallError when the operation NAME would deadlock with an operation that waits for it. While a system is
- * loaded, its code can load other systems. Code in another thread cannot, because the thread of the load holds the lock
- * of ASDF. */
+/** Throws a CallError when the operation NAME would wait for ever, because it was requested by an operation that waits
+ * for it. This concerns loads of systems. While ASDF loads a system, code in the same thread can load other systems.
+ * Code in another thread cannot, because the loading thread holds ASDF's lock. */
 export function checkNoDeadlock(name: string): void {
   if (name !== 'load-system' || !enclosingOperations()?.slice(0, -1).includes('load-system')) return;
   throw new CallError(

@@ -1,5 +1,5 @@
-// Defines Peer, the other side of the connection: the backend, the Lisp part of live-lisp, in an image of the server or
-// of somebody else.
+// Defines Peer, the other side of the connection: the backend, the Lisp part of live-lisp, in an image that the server
+// started, or in one that somebody else runs.
 
 import type { Endable } from './ending-steps.ts';
 import type { Answer } from './messages.ts';
@@ -11,8 +11,9 @@ export interface Peer {
   readonly dead: boolean;
   readonly features: ReadonlySet<string>;
   /** Requests the operation `name` with `args`. Returns the id of the request, and a promise of the answer. With
-   * `follow`, the job waits until its output is taken by `take-written`. If the peer ends before it has answered, the
-   * answer is that the image was lost. Throws a CallError when `args` are too large, or nested too deeply. */
+   * `follow`, no output is lost: when much output is waiting, the job writes no more until the operation `take-written`
+   * has fetched it. If the peer ends before it has answered, the answer is that the image was lost. Throws a CallError
+   * when `args` are too large, or nested too deeply. */
   request<Name extends keyof BackendOperations>(
     name: Name,
     args: BackendOperations[Name]['args'],

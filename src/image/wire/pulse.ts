@@ -26,7 +26,7 @@ export class Pulse {
   }
 
   /** Requests the backend's status. Returns this status if it is received within MS milliseconds. Otherwise returns the
-   * last status, if there is one. `silentMs` is for how many milliseconds the image has not reacted. */
+   * last status, if there is one. `silentMs` is the number of milliseconds for which the image has not reacted. */
   async status(ms: number): Promise<{ lastStatus?: TimedStatus; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<boolean>((resolve) => {

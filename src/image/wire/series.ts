@@ -16,7 +16,7 @@ export function numberAt({ count, index }: Series, position: number): number {
   return (position - 1) * count + index + 1;
 }
 
-/** Returns the index of the image whose series contains NUMBER. COUNT is the number of images. */
+/** Returns the `index` of the series that contains NUMBER. COUNT is the number of images of the server. */
 export function indexOfSeries(number: number, count: number): number {
   return (number - 1) % count;
 }

@@ -1,6 +1,6 @@
-// Defines the data that an image publishes while it accepts servers, and renders these data.
+// Defines the data that an image publishes while it accepts connections from servers, and renders these data.
 
-/** The data that an image publishes while it accepts servers. */
+/** The data that an image publishes while it accepts connections from servers. */
 export interface Served {
   /** The name of the image. Its files have the same name. */
   name: string;
@@ -9,11 +9,12 @@ export interface Served {
   workspace: string;
   /** The path of the Unix socket on which the backend of the image listens. */
   socket: string;
-  /** The time when the image began to accept servers, as a number of seconds since 1970. */
+  /** The time when the image began to accept connections from servers, as a number of seconds since 1970. */
   started: number;
   /** The name and version of its Lisp, such as `SBCL 2.2.9`. */
   lisp: string;
-  /** If the image was not found by its name or folder: the connection by which it was found, as a phrase. */
+  /** Text for the connection through which the server found the image, such as a Swank server; absent when the server
+   * found it by its name or folder. */
   through?: string;
 }
 
@@ -21,12 +22,12 @@ export function servedName({ name, lisp, pid }: Served): string {
   return `${name} (${lisp}, pid ${pid})`;
 }
 
-/** Returns the local time when the image began to accept servers, such as `2026-11-28 23:05:10`. */
+/** Returns the local time when the image began to accept connections from servers, such as `2026-11-28 23:05:10`. */
 export function servedSince({ started }: Served): string {
   return new Date(started * 1000).toLocaleString('sv');
 }
 
-/** Returns true when ONE and OTHER are the same process, which has accepted servers without a break. */
+/** Returns true when ONE and OTHER are the same process, and servers could attach to it all the time between. */
 export function isSameImage(one: Served, other: Served): boolean {
   return one.name === other.name && one.pid === other.pid && one.started === other.started;
 }

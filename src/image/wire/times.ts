@@ -6,11 +6,11 @@ export const TIMES = {
   again: 1000,
   /** The time from the first interrupt of a call until its thread is terminated. */
   terminate: 1300,
-  /** The time from the first interrupt of a call until the image is asked to react. */
+  /** The time from the first interrupt of a call until the server asks the image for a reaction. */
   ask: 1350,
-  /** The time from the image's reaction to this request until the image is killed, if the call still runs. */
+  /** The time from this reaction of the image until the server kills the image, if the call still runs. */
   kill: 250,
-  /** The maximum time by which garbage collection, or waiting for a CPU, delays these steps. */
+  /** The maximum time by which garbage collection, or waiting for a CPU, delays the four steps above. */
   collecting: 7500,
   /** The additional delay for each GB of heap. To copy 1 GB takes 2 s, and several collections can follow each
    * other. */
@@ -28,16 +28,16 @@ export const TIMES = {
   greeting: 10_000,
   /** The time in which an image that the server starts must send its greeting. */
   start: 60_000,
-  /** The time in which an SBCL must compile the Lisp side (the backend) for the first time. It is long, because the
+  /** The time in which an SBCL must compile the backend for the first time. It is long, because the
    * machine can be busy or far away, and a compilation that is ended must begin again from the start. */
   compile: 300_000,
-  /** The time without a reaction, while calls wait, after which an image elsewhere is killed. It is long, because the
-   * connection can be interrupted for a while. The connection to an image of somebody else is closed when an
-   * interrupted call runs longer than this. */
+  /** A remote image is killed when it has not reacted for this time while calls wait. The time is long, because the
+   * connection can be interrupted for a while. In an image that somebody else runs, it is also the time in which an
+   * interrupted call must end. If the call does not end, the server closes its connection to that image. */
   frozenElsewhere: 60_000,
-  /** The interval between two pings of an image elsewhere while no calls wait. These pings keep the connection open. */
+  /** The interval between two pings of a remote image while no calls wait. These pings keep the connection open. */
   idle: 30_000,
-  /** When an image elsewhere gets no data from the server for this time, it ends, because the server or the connection
+  /** When a remote image gets no data from the server for this time, it ends, because the server or the connection
    * is gone. The time is long, because a computer that sleeps sends nothing either. */
   silence: 3_600_000,
   /** The time in which a command must end after its output has ended. */
@@ -63,22 +63,24 @@ export const TIMES = {
   /** The time for a whole rebuild. When it is up, no further entry is begun. It is longer than rebuiltLoad, so that
    * there is time for other entries when a load hangs. */
   rebuild: 120_000,
-  /** The time limit of one form in a rebuild. It is also the limit of a load that was interrupted the last time. */
+  /** The time limit of one form in a rebuild. It is also the limit of a load in a rebuild if this load was interrupted
+   * before. */
   rebuiltForm: 10_000,
-  /** The time limit of the test of the image that follows a form in a rebuild. */
+  /** The time limit of the test, after a form in a rebuild, that the image still works. */
   probe: 5000,
-  /** The time limit of a probe of the image, after a call failed in a way that can be a fault of the image. */
+  /** The time limit of the test that the image still works, after a call failed in a way that can be a fault of the
+   * image. */
   alive: 1500,
-  /** The time limit of the load of a file or system in a rebuild. If the load was interrupted the last time, its limit
-   * is `rebuiltForm`. */
+  /** The time limit of the load of a file or system in a rebuild. If the load was interrupted before, its limit is
+   * `rebuiltForm`. */
   rebuiltLoad: 60_000,
   /** If a rebuilt image is lost after less than this time, its rebuild may be the cause. */
   soon: 10_000,
 };
 export type Times = typeof TIMES;
 
-/** An image that does not collect garbage is killed when it has not answered a ping for this many intervals
- * (`beat`). */
+/** An image is killed when it has not answered a ping for this many intervals (`beat`) and is not collecting
+ * garbage. */
 export const SILENT_BEATS = 5;
 
 /** Returns TIMES for an image with HEAP_MB megabytes of heap. */

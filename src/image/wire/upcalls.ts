@@ -30,10 +30,11 @@ export interface Upcalls {
   failed?: (report: string) => void;
 }
 
-/** Maximum depth of tool calls that call tools. It stops endless recursion. */
+/** Maximum depth of calls within calls: code that a tool runs can call a tool, and so on. It stops endless
+ * recursion. */
 const MAX_LEVELS = 16;
-/** Maximum number of running tool calls from threads that belong to no call of the server. Their depth is unknown, so
- * they have a limit of their own. */
+/** Maximum number of running tool calls from threads that belong to no call of the server. MAX_LEVELS cannot stop
+ * their recursion, because it is unknown which calls they are within. */
 const MAX_THREAD_CALLS = 256;
 const MAX_CALLS = 1000;
 /** Maximum number of characters, as JSON, of the arguments of all running calls together. */
@@ -46,7 +47,8 @@ const THREAD = ['thread'];
 export class CodeCalls {
   readonly #peer: Peer;
   readonly #upcalls: Upcalls;
-  /** Maps the id of a job to the operations in which the job runs. Its own operation comes last. */
+  /** Maps the id of a job to the names of operations: last the one that the job performs, and before it those whose
+   * code called the tool that needs the job. */
   readonly #jobs = new Map<number, readonly string[]>();
   readonly #running = new Map<
     number,
@@ -56,8 +58,8 @@ export class CodeCalls {
   #characters = 0;
   readonly #unread: () => number;
 
-  /** Runs the calls that code of PEER makes, by calling UPCALLS. UNREAD returns the number of octets that PEER has
-   * still to read. */
+  /** PEER is the image whose code makes the calls. UPCALLS has the functions that perform them. UNREAD returns the
+   * number of octets that PEER has still to read. */
   constructor(peer: Peer, upcalls: Upcalls, unread = () => 0) {
     this.#peer = peer;
     this.#upcalls = upcalls;

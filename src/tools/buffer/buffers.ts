@@ -24,8 +24,8 @@ export interface TextBuffer {
   unsavedIn?: string;
   /** True when `read` returns the unsaved text of that editor. Otherwise it returns the text on the disk. */
   isUnsavedText?: boolean;
-  /** The name of an editor whose unsaved changes `read` does not return, or that did not say whether it has such
-   * changes. */
+  /** The name of an editor whose changes may be missing from the text that `read` returns: it has unsaved changes, or
+   * it did not say whether it has any. */
   lacksChangesIn?: string;
   /** The diffs of edits of the file that wait for a human's approval. */
   pending: string[];
@@ -92,8 +92,8 @@ export class WorkspaceBuffers {
     if (pending !== undefined) throw new CallError(`There is no file ${visibleName(name)} yet. ${pending}`);
   }
 
-  /** Returns the buffer of the only file with the file name NAME. NEW_FILE is the path to which NAME resolves; no such
-   * file exists. */
+  /** Returns the buffer of the file whose path ends with the file name NAME. Throws a CallError when there is no such
+   * file, or when there are several. NEW_FILE is the path to which NAME resolves; no file exists at this path. */
   async #findByFileName(name: string, newFile: string, unsaved: Unsaved): Promise<TextBuffer> {
     const { paths, budget } = await this.#files(unsaved);
     const [only, ...others] = paths.filter((path) => basename(path) === name);

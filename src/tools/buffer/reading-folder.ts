@@ -94,7 +94,7 @@ function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
   }
 }
 
-/** Maximum number of files that are listed because their texts did not fit. */
+/** Maximum number of files to name whose texts did not fit into the answer. */
 const NAME_LIMIT = 40;
 
 function notShownTexts(entries: readonly FileEntry[]): string[] {

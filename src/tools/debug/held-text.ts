@@ -60,8 +60,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
-/** Returns lines for the frames of a held error, with the frame numbers that the tool debug uses. One line with their
- * number replaces consecutive frames of libraries. */
+/** Returns lines for the frames of a held error, with the frame numbers that the tool debug uses. For consecutive
+ * frames of libraries, there is only one line, which says how many they are. */
 function framesText({ frames = [], moreFrames }: Condition, held: HeldError, places: Places): string {
   const foldsLibraries = frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
@@ -89,8 +89,9 @@ function framesText({ frames = [], moreFrames }: Condition, held: HeldError, pla
   return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
 }
 
-/** Returns a line about MORE frames that are not shown. It gives the numbers, from NEXT on, of those frames that the
- * tool debug can show. */
+/** Returns a line about the frames that are not shown, of which there are MORE. The tool debug can show some of them:
+ * those with numbers from NEXT on, up to the last frame of the error. If there are such frames, the line names their
+ * numbers. */
 function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
   const hint =
     frames > next ? `, ${next} to ${frames - 1}; debug with frame shows one` : ' of SBCL and its libraries';
@@ -107,10 +108,15 @@ function restartsText({ restarts = [], moreRestarts }: Condition, { takes = [] }
   return lines.length > 0 && `Restarts:\n${lines.join('\n')}`;
 }
 
-/** Returns lines about the restarts that were invoked, and about an error that could not be held. */
-export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
+/** Returns lines about three things: the restarts that were invoked, the restarts that the caller chose but that were
+ * not invoked because they need values, and the reason why an error was not held. */
+export function holdingSection({ taken = [], takenTotal = 0, needingValues = [], notHeld }: Holding): string {
   const lines = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
   if (takenTotal > taken.length) lines.push(`... ${takenTotal - taken.length} more restarts were taken`);
+  for (const name of needingValues)
+    lines.push(
+      `Note: the restart ${name} needs values, so it was not taken. With on_error: hold, debug can take it with values.`,
+    );
   return [
     ...lines,
     ...(notHeld === undefined ? [] : [`Note: the error was not held, because ${notHeld}.`]),

@@ -17,7 +17,7 @@ export interface DebugDependencies {
 /** A call of the tool debug about a held error, with the number `error`. */
 export interface HeldErrorRequest extends DebugDependencies {
   readonly error: number;
-  /** True when the call has evaluated a fix already. */
+  /** True when this call has already evaluated the code in its argument `fix`. */
   readonly fixed?: boolean;
   readonly args: {
     readonly frame?: number;

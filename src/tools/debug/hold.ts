@@ -57,7 +57,8 @@ export function heldAbove({ highestLost }: HeldToolCalls): { heldAbove?: number 
 }
 
 /** Returns the result for REPLY of the operation `name`. If REPLY reports a held error, the result shows this error.
- * Otherwise FINISH makes the result. `keep` keeps a folder until the held call has ended. */
+ * Otherwise FINISH makes the result. If an error is held, `keep` is called, so that the temporary folder of the call
+ * stays until the held call has ended. */
 export function heldResultOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {

@@ -14,8 +14,8 @@ import { heldResult } from './held-text.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
-/** Returns the result of the thread that has continued, if evaluated code left its frame, for example by invoking a
- * restart. Otherwise returns undefined. */
+/** If the code that debug evaluated has left the held error, for example by invoking a restart, the stopped thread has
+ * continued: returns its result. Otherwise returns undefined. */
 export function leftFrameResult(held: HeldErrorRequest, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;

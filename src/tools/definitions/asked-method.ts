@@ -1,4 +1,4 @@
-// Finds the method that a call names by a form such as (defmethod area (circle)).
+// Finds the method that an argument of a tool names by a form such as (defmethod area (circle)).
 
 import type { Image } from '../../image/image.ts';
 import { fewOf } from '../../kernel/reply.ts';

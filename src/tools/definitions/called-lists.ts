@@ -1,4 +1,5 @@
-// Finds the lambda list of the function in the rewritten calls. A rewrite can replace the function by another one.
+// Finds the lambda list of the function that calls will call after a rewrite. The rewrite can replace the function by
+// another one.
 
 import type { Image } from '../../image/image.ts';
 import type { ImpactData } from '../../image/wire/operations.ts';
@@ -18,8 +19,8 @@ import type { PlannedFile } from './edited-files.ts';
 /** The function whose calls are rewritten, with the data of the image about this function. */
 type Old = Callee & { facts: ImpactData };
 
-/** Finds the lambda lists of the function in the new calls of a pattern. Its name can be read in several packages, and
- * then means several functions. */
+/** Finds the lambda list of the function that rewritten calls will call. The name of this function in the pattern can
+ * be read in several packages. It then means several functions, each with its own lambda list. */
 export class CalledLists {
   readonly #image: Image;
   readonly #context: CallContext;
@@ -44,8 +45,8 @@ export class CalledLists {
     this.#edited = new Map(defining.flatMap(functionsIn));
   }
 
-  /** MENTIONS are calls in FORMS. Returns a function that takes the start of a top-level form with such calls, and
-   * returns the lambda list for them. */
+  /** MENTIONS are the calls to rewrite in FORMS, the forms of a file. Returns a function that takes the start of a
+   * top-level form, and returns the lambda list of the function that the rewritten calls in it will call. */
   async inFile(forms: TopLevelForms, mentions: readonly CallMention[]): Promise<ListAt> {
     if (keepsOperator(this.#pattern)) {
       const list = this.#ofOld();

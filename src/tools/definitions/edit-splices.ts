@@ -19,8 +19,8 @@ import type { EditedFile } from './edited-files.ts';
 import type { DefinitionEdit, Part } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** Returns the splices for an edit of one definition. Throws a CallError when the reader could not read the
- * result. */
+/** Returns the splices for an edit of one definition. Throws a CallError when the text to replace is not found, or when
+ * the result would not consist of whole forms. */
 export function splicesOf(
   { label, change }: Pick<Extract<DefinitionEdit, { query: object }>, 'label' | 'change'>,
   { file, target }: Located,
@@ -44,8 +44,8 @@ export function splicesOf(
   }
 }
 
-/** Returns the splices for the edit LABEL, which replaces PART anywhere in FILE. Throws a CallError when the
- * reader could not read the result. */
+/** Returns the splices for the edit LABEL, which makes the replacement PART anywhere in FILE. Throws a CallError when
+ * the text to replace is not found, or when the result would not consist of whole forms. */
 export function partInFile(label: string, part: Part, file: EditedFile): Splice[] {
   return partSplices(label, part, { file, target: { start: 0, end: file.source.text.length } });
 }

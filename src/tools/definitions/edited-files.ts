@@ -41,8 +41,8 @@ export interface PlannedFile extends EditedFile {
   changed: Span[];
   /** For each top-level form of the new text, its number in the old text; null for a new or changed form. */
   numbers: (number | null)[];
-  /** Problems of the image's reader with the new text that loading other code would solve, such as a missing
-   * package. */
+  /** Notes that the Lisp reader in the image cannot read the new text yet, for example because a package is missing.
+   * Loading other code first would solve these problems. */
   notes: QuestionLine[];
   /** The packages that changed forms use and that the image lacks. */
   missing: readonly string[];

@@ -49,9 +49,9 @@ function startTime({ time, milliseconds }: Evaluation): number {
   return Date.parse(time) - milliseconds;
 }
 
-/** Returns the text of the definition in the last top-level form of FORM that begins with BEGINNING. Returns the whole
- * form when the definition is not in it. Returns undefined when no form begins with BEGINNING, or when the history kept
- * only the beginning of the form. */
+/** Finds, in the text FORM of an evaluation, the last top-level form that begins with BEGINNING. Returns the text of
+ * the definition in it, or the whole top-level form when it does not contain the definition. Returns undefined when no
+ * form begins with BEGINNING, or when the history kept only a part of the form. */
 function textIn(
   form: string,
   beginning: string,

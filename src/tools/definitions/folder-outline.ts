@@ -15,8 +15,8 @@ import { takingTurns } from '../turns.ts';
 import { lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
-/** Maximum number of characters about a file in the answer, for each line of the file. LEAST is the maximum for a short
- * file. */
+/** Maximum number of characters about a file in the answer, for each line of the file. For a short file, LEAST
+ * characters are allowed. */
 const CHARACTERS_PER_LINE = 2;
 const LEAST = 80;
 /** Maximum number of characters in the answer for all files of a large folder. */

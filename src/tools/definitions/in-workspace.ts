@@ -30,9 +30,9 @@ interface WorkspaceSearch {
   canBeOperator: (operator: string) => boolean;
 }
 
-/** Returns the definitions of QUERY in the Lisp files of the workspace, each with NOTE. `complete` is true when all
- * files were searched. Methods are returned without text, unless OPTIONS request them or there are no other
- * definitions. */
+/** Returns the definitions that QUERY names in the Lisp files of the workspace. `complete` is true when all files were
+ * searched. NOTE is a text for the reader, which each row gets. Methods are returned without their text, unless OPTIONS
+ * request them or there are no other definitions. */
 export async function workspaceDefinitions(
   { workspace, places, home, canBeOperator }: WorkspaceSearch,
   query: DefinitionQuery,
@@ -104,8 +104,8 @@ export function lookupBudget(): Budget {
   return budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
 }
 
-/** Yields the real paths of the Lisp files in WORKSPACE, as far as BUDGET allows. PLACES has read each file when it is
- * yielded. */
+/** Yields the real paths of the Lisp files in WORKSPACE, as far as BUDGET allows. Before it yields a path, makes PLACES
+ * read this file. */
 export async function* lispFiles(
   workspace: Workspace,
   places: Places,

@@ -151,7 +151,8 @@ export class Locator {
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
-  /** Returns those of FOUND that have the operator and the method of the new text; all of FOUND when none has. */
+  /** Returns those of FOUND that have the same operator as the new text of the edit and, for a method, the same
+   * qualifiers and specializers. Returns all of FOUND when none has, and when the edit replaces nothing. */
   #ofSameKind(found: Located[], { query, change }: Edit & { query: DefinitionQuery }): Located[] {
     if (change.kind !== 'replace') return found;
     const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
@@ -162,8 +163,8 @@ export class Locator {
     return same.length > 0 ? same : found;
   }
 
-  /** If the image has loaded exactly one of FOUND, and it is the only one in its file, returns only this one. Otherwise
-   * returns all of FOUND. */
+  /** Returns only the definition of FOUND that the image has loaded. Returns all of FOUND when the image has loaded
+   * none or several of them, or when the file of the loaded one contains others of FOUND. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);

@@ -72,8 +72,8 @@ function putAtom(part: Buffer): void {
   part[part.length - 1] = multibyte ? QUOTE : ATOM;
 }
 
-/** Returns the ranges of FORM, a top-level form, that must be overwritten: all parts except those that only set how
- * later forms are read and compiled. */
+/** Returns the ranges of FORM, a top-level form, that must be overwritten so that a load does not evaluate them: all
+ * parts except those that only set how later forms are read and compiled. */
 function partsToBlank(form: Form): [start: number, end: number][] {
   if (isSetting(form)) return [];
   if (!hasSetting(form)) return [[form.start, form.end]];
@@ -103,8 +103,9 @@ function isReaderVariable(place: string): boolean {
   return READER_VARIABLES.includes(place);
 }
 
-/** Returns the line of a form that cannot be left out, because it sets how a later changed form is read, and also does
- * other things. Returns undefined when there is none. */
+/** Returns the line of an unchanged form that is before the last changed form, sets a variable of the reader, and also
+ * does other things. A load of only the changed forms cannot leave such a form out, because it decides how later forms
+ * are read. Returns undefined when there is none. */
 export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;
   const found = newForms.allExtents().find(({ start, end }, number) => {

@@ -116,12 +116,13 @@ async function readOne(
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
-  // `known` are the definitions in the image. `rows` are those of them that can be the requested form.
+  // `known` has the definitions of the name in the image. `rows` has those whose operator can be the requested one.
   const known = absent ? [] : definitionsOf(described, places, query, args, evaluated);
   const rows = known.filter((row) => hasOperator(row, query, places));
   const lackText = rows.every(({ text }) => text === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'may differ from what the image has';
-  // If the image has only other forms of this name, a form in a file must have exactly the requested operator.
+  // If the image defines the name, but (also) with other operators than the requested one, only a form with exactly
+  // the requested operator counts.
   const canBeOperator = (operator: string) =>
     absent ||
     (isOfKind(operator, args.kind) && (known.length === rows.length || operator === query.operator));

@@ -9,9 +9,10 @@ import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Returns notes about problems that the reader of IMAGE has with the changed forms of FILE, and the packages that
- * these forms need and IMAGE lacks. Throws a CallError when loading other code could not solve a problem, and when the
- * reader finds other forms in FILE than the server, which assumes the standard syntax. */
+/** Has the Lisp reader in IMAGE read the changed forms of FILE. `notes` are about problems that loading other code can
+ * solve, such as a missing symbol, and `missing` has the packages that these forms need and IMAGE lacks. Throws a
+ * CallError for a problem of another kind. Also throws when the reader finds other forms in FILE than the server does,
+ * which assumes the standard syntax. */
 export async function checkReadable(
   image: Image,
   file: PlannedFile,

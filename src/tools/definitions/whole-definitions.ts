@@ -1,5 +1,5 @@
-// Converts whole definitions, for which the edit names no target, to splices. A definition replaces the one with the
-// same operator and name in the file, or is appended.
+// Makes the splices for an edit that gives whole definitions and does not say what they replace. Each definition
+// replaces the one with the same operator and name in the file. If the file has none, it is appended.
 
 import { CallError } from '../../errors.ts';
 import { definitionOf } from '../../source/definition.ts';

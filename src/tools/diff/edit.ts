@@ -58,7 +58,8 @@ export function proposeFileEditTool(workspace: Workspace) {
       const change = size === undefined ? newFileDiff(name, after) : fileDiffOf(name, before, after);
       const reason = reasonLines(args);
       const text = [...reason, ...change.text];
-      // `lines` are for little space, so the diff comes first there, and the reason may be cut off.
+      // `lines` are shown where there is little space, and their end may be cut off. So the diff comes before the
+      // reason there.
       return { ...change, text, lines: [...change.lines, ...reason], place: name, fingerprint };
     },
     handler: async (args, { fingerprint, signal, changedByHuman }) => {

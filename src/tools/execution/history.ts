@@ -97,7 +97,8 @@ function inner(output: string): string {
 interface Stated {
   date: string | undefined;
   package: string | undefined;
-  /** A phrase for the server that requested all listed evaluations, '' for this server; undefined when several did. */
+  /** The words for the header that say which server requested the evaluations: '' for this server, ', by another
+   * server, or an earlier one' for others; undefined when this differs between the evaluations. */
   by: string | undefined;
 }
 
@@ -105,8 +106,8 @@ function statedText({ date, package: home, by = '' }: Stated): string {
   return `${date === undefined ? '' : `, of ${date}`}${home === undefined ? '' : `, in ${home}`}${by}`;
 }
 
-/** Returns the first line for EVALUATION: its time, package and duration, and BY, a phrase for its server. Leaves out
- * the properties that the header of the list, STATED, has already. */
+/** Returns the first line for EVALUATION: its time, package and duration, and BY, the words that say which server
+ * requested it (see Stated). Leaves out the properties in STATED, because the header of the list shows them. */
 function headText(evaluation: Evaluation, by: string, stated: Stated): string {
   const { time, milliseconds, package: home } = evaluation;
   const where = home === undefined || home === stated.package ? '' : ` in ${home}`;

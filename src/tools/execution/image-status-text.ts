@@ -12,10 +12,11 @@ import { plainText } from '../notice-text.ts';
 import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
 
-/** Number of seconds within which a stopped image gets SIGCONT. It gets the signal at each beat while calls wait. */
+/** Number of seconds within which live-lisp continues an image that a signal has stopped. While calls wait, it sends
+ * SIGCONT to the image every TIMES.beat milliseconds. */
 const CONTINUED_S = (2 * TIMES.beat) / 1000;
-/** Number of seconds after which an image that stands still is replaced. The ping comes up to one beat after the
- * standstill began. */
+/** Number of seconds after which an image that stands still is replaced: SILENT_BEATS intervals without an answer to a
+ * ping, and up to one interval before this ping was sent. */
 const STANDSTILL_S = ((SILENT_BEATS + 1) * TIMES.beat) / 1000;
 
 /** The data from which the answer of image_status is made. */
@@ -27,7 +28,8 @@ export interface StatusFacts {
   confinement: string | undefined;
 }
 
-/** Returns the text of the answer. Leaves out explanations that an earlier answer (EARLIER_ANSWERS) has. */
+/** Returns the text of the answer. Leaves out explanations that an earlier answer to the same client (EARLIER_ANSWERS)
+ * had already. */
 export function statusText(
   { status, lastLoss, confinement }: StatusFacts,
   earlierAnswers: EarlierAnswers | undefined,

@@ -32,8 +32,9 @@ const IMAGE_STATUS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool for IMAGE. REPLACEABLE is IMAGE if this server started it; the tool shows its report about the last
- * loss. CONFINEMENT returns a sentence that says how code in the image is confined. */
+/** Returns the tool for IMAGE. REPLACEABLE is the same image if this server started it, else undefined. The tool then
+ * also shows the report about the last loss of the image. CONFINEMENT returns a sentence that says how code in the
+ * image is confined. */
 export function imageStatusTool(
   image: Image,
   replaceable: RestartableImage | undefined,

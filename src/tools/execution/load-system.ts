@@ -184,7 +184,7 @@ export function missingText(
   return `${headline} ${hint} ${searchedText(places.unmapped)} ${managed}${unloaded}`;
 }
 
-/** Returns sentences on the folders in which ASDF searches. UNMAPPED is as in Places. */
+/** Returns sentences on the folders in which ASDF searches. UNMAPPED is the `unmapped` of Places. */
 function searchedText(unmapped: string | undefined): string {
   if (unmapped === undefined)
     return "ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry.";

@@ -35,12 +35,13 @@ export interface CheckedCalls {
 /** Places in which calls are searched, besides the recorded uses. */
 export interface Elsewhere {
   files: readonly string[];
-  /** Places of functions that contain inlined code with a call of the checked function. `description` is the name of
-   * the caller. */
+  /** Functions that contain inlined code with a call of the checked function. In each place, `description` is the name
+   * of such a function. */
   naming: readonly Place[];
 }
 
-/** Checks the calls in FOUND and ELSEWHERE against LIST. If LIST is undefined, only collects the calls. */
+/** Checks whether the calls of a function fit the lambda list LIST. If LIST is undefined, only collects the calls.
+ * FOUND has the callers that the image knows. Further calls are searched in the places ELSEWHERE. */
 export function checkedCalls(
   found: WhoCallsData,
   elsewhere: Elsewhere,
@@ -54,7 +55,7 @@ export function checkedCalls(
  * under the index of the function's name. Several mentions in a SETF form can have the same index. */
 type Mentions = ReadonlyMap<number, readonly CallMention[]>;
 
-/** Returns each mention in MENTIONS once, although it can be under two indices. */
+/** Returns a list of all mentions in MENTIONS. A mention that is under two indices is in the list once. */
 function distinctMentions(mentions: Mentions): CallMention[] {
   return [...new Set([...mentions.values()].flat())];
 }
@@ -107,7 +108,8 @@ class Checks {
     return this.#result;
   }
 
-  /** Returns the mentions in FILE by their indexes; undefined when FILE cannot be read. */
+  /** Returns a map from indexes in the text of FILE to the calls and mentions of the callee there; undefined when FILE
+   * cannot be read. */
   #mentionsIn(file: string): Mentions | undefined {
     const cached = this.#files.get(file);
     if (cached) return cached;
@@ -129,8 +131,8 @@ class Checks {
         if (!this.#checked.has(mention)) yield [file, mention];
   }
 
-  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places are wrong,
-   * so `check` later treats the mentions in the file as unrecorded. */
+  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places are wrong.
+   * Then `check` looks for the callee's name in the text of the file instead. */
   #recordedUses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentionsIn(file);
@@ -165,8 +167,8 @@ class Checks {
     this.#unknown({ caller, ...this.#places.site(place) }, 'in code that was inlined from another function');
   }
 
-  /** Checks the further calls of an inlined function in a form with a recorded call. SBCL records only the first call
-   * of an inlined function in a form. */
+  /** When a form calls an inlined function several times, SBCL records only the first call. Checks the other calls,
+   * which are found in the text of the form. */
   #furtherCalls(): void {
     for (const [file, mention] of this.#uncheckedMentions()) {
       const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
@@ -175,7 +177,8 @@ class Checks {
     }
   }
 
-  /** Checks the calls in the top-level form of ROW, when that form certainly calls the function. */
+  /** Checks the calls in the top-level form of ROW. Does nothing when this form has changed since the image loaded it,
+   * or when it is not certain that the form calls the function. */
   #topLevelCalls(row: Caller): void {
     const { file, possible } = row;
     const found = file === undefined || possible ? undefined : this.#places.formOf(row);

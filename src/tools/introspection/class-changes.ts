@@ -48,8 +48,8 @@ export async function changedFunctions(
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
-    // A setf function, or an accessor of a structure that includes this one, is listed only if it is used, because
-    // other rows imply it.
+    // Setf functions, and accessors of structures that include this one, are listed only if they are used. The rows
+    // for the other accessors of the same slots imply their removal.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }

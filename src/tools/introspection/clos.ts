@@ -100,8 +100,8 @@ function slotsHome(slots: readonly SlotData[]): string {
   return slots.length < SHARING ? '' : sharedHome(names);
 }
 
-/** Returns SLOT as DEFCLASS has it, with its documentation and the classes that define it. HOME is the package prefix
- * that its names leave out. */
+/** Returns SLOT as text, like a slot in a DEFCLASS form, with its documentation and the classes that define it. HOME is
+ * a package prefix such as `PACKAGE::`, which is removed from all names. */
 function slotText(slot: SlotData, home = ''): string {
   const { definers = [], initargs = [], readers = [], writers = [] } = slot;
   const short = (name: string) => name.slice(home.length);

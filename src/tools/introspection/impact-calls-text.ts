@@ -39,7 +39,7 @@ export interface Recompile {
   names: string[];
   /** Functions that call the definition and may have it compiled in. */
   perhaps?: string[];
-  /** Functions with calls that the compiler macro replaced. The compiler macro itself stays. */
+  /** Functions with calls that the compiler macro of the definition replaced. */
   replaced?: { names: string[]; perhaps: string[] };
   /** Macros that call the function during expansion, and functions compiled with these expansions. */
   expanders?: string[];
@@ -99,7 +99,7 @@ export function callSections(impact: CallImpact): Part[] {
 }
 
 /** Returns the section about code that finds symbols by computed names. Returns only a line when an earlier answer
- * (EARLIER_ANSWERS) has the same section. */
+ * to the same client (EARLIER_ANSWERS) had this section already. */
 export function findingSection(
   { kind, finding, findingCount }: CallImpact,
   earlierAnswers: EarlierAnswers | undefined,

@@ -14,9 +14,9 @@ export interface LocatedUse {
   why?: string;
 }
 
-/** A list in an answer. The line above its rows is `header (of; shared[0]; shared[1]):`. `of` is the number of uses, or a
- * text in place of this number; by default, the sum of the counts of the rows. `shared` has texts for the properties
- * that all rows have in common. */
+/** A list in an answer. The line above its rows is `header (of; shared[0]; shared[1]):`. `of` is the number of uses,
+ * or a text in place of this number; by default, the sum of the counts of the rows. `shared` has texts for the
+ * properties that all rows have in common. */
 export interface Section {
   header: string;
   rows: readonly Row[];
@@ -63,7 +63,7 @@ export function wholeFirst(sections: Part[], limit: number): Part[] {
   return [...sections.filter((section) => !isLong(section)), ...sections.filter(isLong)];
 }
 
-/** Maximum number of calls to list after a call of the same shape. */
+/** Maximum number of calls that are listed briefly in the row of a first call that looks like them. */
 const ALIKE_LIMIT = 50;
 
 /** Returns the rows for CALLS, and the package and reason that all of them share. STATED_HOME is a prefix `PACKAGE::`
@@ -81,7 +81,7 @@ export function callList(calls: readonly CheckedCall[], statedHome = ''): Pick<S
   return { rows: callRows(short), shared: shared.flatMap((each) => each || []) };
 }
 
-/** Returns the rows for CALLS. Merges calls that have the same shape and reason. */
+/** Returns the rows for CALLS. Merges calls that have the same reason and look alike (see codeShape). */
 function callRows(calls: readonly CheckedCall[]): Row[] {
   const shaped = calls.map((call) => ({
     text: locatedText({ ...call, name: call.caller }),

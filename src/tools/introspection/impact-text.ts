@@ -23,8 +23,8 @@ export interface Impact extends CallImpact, ClassImpact, RemovalImpact, TestImpa
 
 const TEST_LIMIT = 5;
 
-/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. Shortens parts that earlier answers
- * (EARLIER_ANSWERS) have. */
+/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. EARLIER_ANSWERS are the texts that the
+ * same client has got already. A part that is among them is shortened. */
 export function impactText(
   impact: Impact,
   limit: number,

@@ -83,8 +83,8 @@ const FUNCTION_OR_CLASS_OPERATORS: readonly string[] = [
 
 /** The arguments of a call, with the name in the form that the image expects. */
 interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
-  /** The operator of the argument `definition`; without this argument, the operator of the form in `name`. Undefined
-   * when `name` is only a name. */
+  /** The operator of the form in the argument `definition`. If there is no such operator, the operator of the form in
+   * the argument `name`; undefined when `name` is only a name. */
   operator: string | undefined;
 }
 
@@ -135,8 +135,8 @@ function newOperator({ definition }: { definition?: string }, features: Features
     : definitionDetails(readForm(definition, 0, features))?.operator;
 }
 
-/** Returns what the image knows about the name in REQUEST, as facts. When the name means the place `(setf NAME)`, the
- * facts and the returned request are about this place. */
+/** Asks the image about the name in REQUEST. Returns the answer as `facts`, and the request. When the name means
+ * `(setf NAME)` (see meansPlace), the answer and the returned request are about `(setf NAME)`. */
 async function lookUp(image: Image, request: Request, context: CallContext) {
   const factsOf = async (name: string) => {
     const removed = isFoundByName(request);
@@ -161,8 +161,8 @@ function isRemoval({ lambda_list: list, definition }: Request): boolean {
   return list === undefined && definition === undefined;
 }
 
-/** Returns true when the name means the place `(setf NAME)`: because NAME itself has no definition, or because the new
- * definition defines a place. */
+/** Returns true when the request is about `(setf NAME)` and not about NAME. This is so when `(setf NAME)` is defined,
+ * and either NAME is not, or the new definition in the request is a DEFSETF or DEFINE-SETF-EXPANDER. */
 function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): boolean {
   const alone = facts.kind === undefined && !isNamed(facts);
   const isPlace = definition !== undefined && definesPlace(operator);

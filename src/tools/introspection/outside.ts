@@ -1,4 +1,5 @@
-// Describes code outside of functions that uses a name: by the definition that its form makes, or by its place.
+// Describes a use of a name in code outside of functions. The description names the definition that contains the code
+// or, if there is none, the place.
 
 import type { Caller } from '../../image/wire/operations.ts';
 import { isDefiner } from '../../source/definition.ts';
@@ -10,10 +11,10 @@ import type { TopLevelDefinition, TopLevelForms } from '../../source/top-level.t
 import { type NameMention, nameMentionsIn, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
-/** The kind of code in the definition of a function that runs outside of the function. */
+/** In the definition of a function, the kind of the code that does not run when the function is called. */
 const IN_FUNCTION = 'load-time value';
 
-/** Maps a standard defining operator to the kind of the code in its form that runs outside of functions. */
+/** Maps a standard defining operator to the kind of the code in its forms that runs outside of functions. */
 const KINDS = new Map([
   ['DEFVAR', 'initial value'],
   ['DEFPARAMETER', 'initial value'],
@@ -65,8 +66,8 @@ const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the description of CALLER, code outside of functions; undefined when it does not use the name. KNOWN_NAMES
- * are the names of the other rows. Code that has the name only in data is left out when another row has the same
- * name. */
+ * are the names of the users that the answer shows already. If CALLER has one of these names, and contains the sought
+ * name only as data, also returns undefined. */
 export function outsideUser(
   caller: Caller,
   query: UseQuery,
@@ -92,14 +93,14 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
   const fileName = places.fileName(file);
   const found = places.formOf(caller);
   if (found && isUse(found, caller, query)) return userAtForm(found, caller, query, fileName);
-  // The text of the form does not show the use. If the text is missing, nothing contradicts the use. If there is a
-  // text, only a recorded call of a function counts, because a macro can have made it.
+  // The text of the form does not show the use, or is missing. Without a text, SBCL's record is believed. With a text,
+  // the record is believed only about a call of a function, because the call can come from the expansion of a macro.
   if (places.sourceText(file) && (possible || query.variable)) return undefined;
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** Returns true when the form may contain the use. A form that defines the name does not use the name as data, nor as a
- * variable. */
+/** Returns true when the found form may contain the use that SBCL has recorded. If the use is one as data or as a
+ * variable, a form that defines the name does not count. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
   const isAbout = withoutPackage(form.name ?? '') === used && (possible || isDefiner(form.operator));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
@@ -158,9 +159,9 @@ function inExpansion(place: SourcePosition): SourcePosition {
   return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
 
-/** Returns the name of the definition at START, with the kind of its part at INDEX, as in `PACKAGE::NAME (initial
- * value)`. The body of a function has no kind. Returns undefined when the form is not a definition. PACKAGES maps
- * nicknames to names. */
+/** Returns the name of the definition whose form begins at START in the text of FORMS. If the index INDEX of this text
+ * is not in the body of a function, a phrase for the part at INDEX follows, as in `PACKAGE::NAME (initial value)`.
+ * Returns undefined when the form is not a definition. PACKAGES maps nicknames of packages to their names. */
 export function holderAt(
   forms: TopLevelForms,
   start: number,
@@ -174,7 +175,8 @@ export function holderAt(
   return !part && KINDS.get(form.operator) === IN_FUNCTION ? name : `${name} (${kind})`;
 }
 
-/** Returns the uses of the name in FORM. The uses of a setf function are the places that FORM sets. */
+/** Returns the uses in FORM of the name USED. If SETF is true, the name is (SETF USED), and its uses are the places
+ * (USED ...) that FORM sets. */
 function usesOf(form: TopLevelDefinition, { used, setf }: UseQuery, forms: TopLevelForms): NameMention[] {
   const top = setf ? forms.formFrom(form.start) : undefined;
   if (top === undefined) return mentionsIn(form, used, forms);
@@ -200,8 +202,9 @@ function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** Returns the kind of the code in FORM that contains USES. `part` is true when this is a known part of the
- * definition. */
+/** USES are places in FORM that use a name. Returns what code they are in, as a word for answers: a part of the
+ * definition, such as a slot, or else the kind of FORM. `part` is true when all these places are in parts of
+ * one known kind. */
 function kindIn(
   source: string,
   form: TopLevelDefinition,

@@ -56,8 +56,9 @@ function isWithin(
   return definitions.some((each) => names.has(each.name) && start >= each.start && start < each.end);
 }
 
-/** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. NAMES are functions that find
- * symbols by computed names, so that they may call the sought function without a cross reference. */
+/** Returns true when an earlier answer to the same client (EARLIER_ANSWERS) had the same NAMES and TOTAL. NAMES are
+ * functions that find symbols by computed names, so that they may call the sought function without a cross
+ * reference. */
 export function wasListed(
   names: readonly string[],
   total: number | undefined,
@@ -68,9 +69,9 @@ export function wasListed(
   );
 }
 
-/** Returns a clause of an answer that lists NAMES again after an earlier answer: functions that may use a name although
- * SBCL recorded no cross reference. TOTAL is the number of all such functions, also of those not in NAMES. DONE is the
- * verb of the clause. */
+/** Returns a clause about functions that may use a name although SBCL has recorded no use. The subject of the clause is
+ * this name. An earlier answer listed the same functions, so the clause is short. NAMES are the first of these
+ * functions, and TOTAL is the number of all of them. DONE is the verb of the clause. */
 export function listedAgain(
   names: readonly string[],
   total: number | undefined,

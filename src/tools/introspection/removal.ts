@@ -30,7 +30,7 @@ export interface Removal {
   /** The packages that use the package, or the dependents of the system. */
   usedBy?: string[];
   symbolCount?: number;
-  /** Code that makes instances of a class that is computed at run time, perhaps of this class. */
+  /** Code that computes at run time of which class it makes an instance. It may be the removed class. */
   computed: CheckedCall[];
   /** Generic functions that use the method combination. */
   combined?: string[];

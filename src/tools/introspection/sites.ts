@@ -48,14 +48,15 @@ export function siteFinder(
   };
 }
 
-/** Returns the name as searches in source text expect it: with symbol, setf, variable and packages. */
+/** Returns the name in the form that searches in source text take. */
 export function usedOf({ name, variable = false, accessibleIn }: AskedName): SoughtName {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, variable, packages: accessibleIn && new Set(accessibleIn) };
 }
 
-/** Returns a function that adds the unrecorded calls in a form to RECORDED. SBCL records only the first call
- * of an inlined function in a form. */
+/** If a function is inlined, SBCL records only its first call in each form. Returns a function that completes a list of
+ * recorded sites: its parameters are the uses from one form and their sites, and it returns the sites of all calls in
+ * this form. */
 function withFurtherCalls(
   { name, packages = new Set() }: SoughtName,
   places: Places,

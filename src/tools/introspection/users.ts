@@ -27,7 +27,7 @@ export interface NameUser {
   kind?: string;
   /** The name of the function of which this user is an alias; absent when this user is not an alias. */
   same?: string;
-  /** True when the user has the name only in data, which may not be a use. */
+  /** True when the user contains the name only as data, so that it may never use the definition. */
   possible?: boolean;
   /** True for a top-level form. */
   outside?: boolean;
@@ -153,8 +153,8 @@ function userText(sites: readonly UserSite[], head: string): string {
   return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
 }
 
-/** Returns the shape of the row of a user with one site. Returns undefined for other users, whose rows are shown
- * completely. */
+/** Returns a text that is equal for the rows of similar users, which are merged (see codeShape). Returns undefined for
+ * a user without exactly one place of use; its row is shown completely. */
 function userShape({ name, sites = [] }: NameUser, header: string): string | undefined {
   const [site, ...others] = sites;
   if (site === undefined || others.length > 0) return undefined;

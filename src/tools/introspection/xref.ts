@@ -228,7 +228,7 @@ function callersText(data: ShownCallers, { offset, several, places, earlierAnswe
 }
 
 /** Returns a note about functions that may call this one by a computed name. The note is shorter when an earlier answer
- * (EARLIER_ANSWERS) has it. Returns false when there are no such functions. */
+ * to the same client (EARLIER_ANSWERS) had it already. Returns false when there are no such functions. */
 function findingNote(
   { finding = [], findingCount }: ShownCallers,
   earlierAnswers: EarlierAnswers | undefined,

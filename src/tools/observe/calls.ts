@@ -184,7 +184,7 @@ function failedNote({ name, failed, failure }: ObservedFunction): string | false
 /** Returns a note about functions. `names` is a text with their names, `count` is their number. */
 type Note = (names: string, count: number) => string;
 
-/** For each reason why calls cannot be recorded: makes the note about the functions concerned. */
+/** Maps each reason why calls of functions cannot be recorded to a function that returns a note about them. */
 const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Note>> = {
   inline: (names) => `Calls of ${names} that were compiled in line are not seen.`,
   'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not seen.`,

@@ -29,8 +29,9 @@ export function countText(count: number, noun: string): string {
 /** Differences of less than this many milliseconds are not mentioned. */
 export const MUCH_MS = 50;
 
-/** Returns a sentence about the first run of a form if it took a very different time than later runs, because it filled
- * caches; else undefined. FIRST is its time, MILLISECONDS that of later runs. WHICH names the run. */
+/** Returns a sentence with the time of the first run of a form, if later runs took a very different time; else
+ * undefined. The first run often takes longer, because it fills caches. FIRST is its time in milliseconds, and
+ * MILLISECONDS the time of a later run. The sentence begins with WHICH, a name of the first run. */
 export function firstRunText(which: string, first: number | undefined, milliseconds = 0): string | undefined {
   if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
   if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;

@@ -26,9 +26,9 @@ export function derivedNames(facts: RenameFacts, to: string, forms: readonly For
   return derived;
 }
 
-/** Adds to `names` the functions that DEFSTRUCT defines for a structure, each with its new name after FROM is renamed
- * to TO. Leaves out the names in WRITTEN, because the definition names them itself. If the structure has a slot FROM,
- * adds to `takers` the structure and the constructors that take the keyword :FROM. */
+/** Adds to `names` the functions of a structure that get another name when FROM is renamed to TO, each with its new
+ * name. Leaves out names in WRITTEN: DEFSTRUCT does not derive these, because the definition contains them. If the
+ * structure has a slot FROM, adds to `takers` the structure and the constructors that take the keyword :FROM. */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,

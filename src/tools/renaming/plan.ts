@@ -54,8 +54,8 @@ export interface RenamePlan {
   unreadFrom: string[];
   /** Lisp files of the workspace that are too large or cannot be read. */
   unread: string[];
-  /** Places that have the new name already, if a symbol of that name exists without a definition. After the rename they
-   * refer to the renamed symbol. */
+  /** Places at which the new name occurs already, as a symbol without a definition. After the rename they refer to the
+   * renamed symbol. */
   merged: string[];
   /** True when the workspace has too many files, so that not all were searched. */
   unfinished: boolean;
@@ -119,7 +119,8 @@ class Planning {
   readonly #dependencies: RenameDependencies;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
-  /** By name: the definitions that accept this name as a keyword, such as constructors with a slot of this name. */
+  /** Maps a name to the definitions that accept it as a keyword, such as constructors of a structure with a slot of
+   * this name. */
   readonly #takers = new Map<string, KeywordTakers>();
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;

@@ -11,10 +11,10 @@ import type { Recorded } from './reached.ts';
 /** Maximum number of lines shown of a definition, and of test names in a list. */
 const ITEM_LIMIT = 12;
 
-/** Maximum number of characters that are shown of a part that does not begin its line. */
+/** Maximum number of characters that are shown of an expression that never ran and begins in the middle of a line. */
 const PART_LIMIT = 40;
 
-/** A measured definition. `at` is its place. `never` has its lines that never ran. */
+/** A definition whose coverage was measured. `at` is its place. `never` has its lines that never ran. */
 export interface Covered {
   name: string;
   at: string;
@@ -91,7 +91,7 @@ function outermost(spans: readonly Span[]): Span[] {
   });
 }
 
-/** Returns the measured definitions, each with the current text of its top-level form. */
+/** Returns the definitions whose coverage was measured, each with the current text of its top-level form. */
 export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
   return definitions.map(({ name, file, form }) => {
     const forms = places.forms(file);

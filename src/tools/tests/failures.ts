@@ -85,9 +85,9 @@ function mergedRuns(tests: readonly TestOutcome[]): TestOutcome[] {
 /** Maximum number of failures of one check that are shown. */
 const CHECK_FAILURE_LIMIT = 3;
 
-/** Returns the lines about the failures of TEST. WHERE renders a place. After the shown failures of a check, a line
- * gives the number of its further failures. If all failures are of one check, this number includes failures that the
- * image only counted. */
+/** Returns the lines about the failures of TEST. WHERE renders a place. At most
+ * CHECK_FAILURE_LIMIT failures of each check are shown, and a line after them gives the number of the others. If all
+ * failures are of the same check, this number includes the failures that the image counted without recording them. */
 function testLines(test: TestOutcome, where: (place: Place | undefined) => string): FailureLine[] {
   const { failures = [], failed = 0, errors = 0 } = test;
   const checks = [...groupBy(failures, checkKey).values()];

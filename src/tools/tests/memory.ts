@@ -14,10 +14,11 @@ export interface ChangedResults {
 
 interface Known {
   passed: boolean;
-  /** The names of the tested systems, joined by blanks, in the last run of whole systems that had this test; '' when
-   * there was no such run. */
+  /** The names of the systems, joined by blanks, that were tested in the last run of whole systems in which this test
+   * ran; '' when there was no such run. */
   systems: string;
-  /** The names of the systems to which this test belongs. Empty when the test only ran by its own name. */
+  /** The names of the systems to which this test belongs. Empty when they are unknown, because only the test itself was
+   * requested, never its system. */
   of: readonly string[];
 }
 

@@ -20,7 +20,7 @@ export interface Side {
   isStopped: boolean;
   /** The Lisp files with new content that the image has not loaded. */
   unloaded: string[];
-  /** Those of `unloaded` that the image has loaded from the workspace and not from the copy. */
+  /** Those of `unloaded` for which the image has loaded the file of the workspace, not its copy. */
   originals: string[];
   /** A digest of the state that the files of the workspace had when they were copied. */
   state: string;
@@ -96,11 +96,13 @@ interface Difference {
   bad: ReadonlySet<string>;
   /** The tests that did not pass without the change. */
   badPlain: ReadonlySet<string>;
+  /** The tests that ran with and without the change, and failed only with it. */
   broken: string[];
+  /** The tests that ran with and without the change, and failed only without it. */
   fixed: string[];
   /** The tests that passed without the change and did not run with it. */
   missing: string[];
-  /** The number of all tests, as a phrase. */
+  /** The number of all tests, as text such as '12 tests'. */
   of: string;
 }
 
@@ -144,8 +146,8 @@ const FAIL = ['fails', 'fail'] as const;
 const PASS = ['passes', 'pass'] as const;
 type Verb = typeof FAIL | typeof PASS;
 
-/** Returns a sentence about TESTS; [] when there are none. OF is a phrase for all tests. NOW is the verb for the
- * results of TESTS with the change, BEFORE for their results without it. */
+/** Returns a list with a sentence about TESTS, such as "2 of 9 tests fail with this change and pass without it: ...";
+ * [] when there are none. OF is a phrase for all tests, here "9 tests". NOW and BEFORE are the two verbs. */
 function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
   if (tests.length === 0) return [];
   const form = tests.length === 1 ? 0 : 1;

@@ -26,7 +26,8 @@ import { isLispFile } from '../parentheses.ts';
 import { type Side, verdictOn } from './noticed-verdict.ts';
 import type { TestOutcome } from './results.ts';
 
-/** The last run without edits in this session, and a key. Calls with the same key need the same run. */
+/** The last run in this session of tests in a copy of the workspace without edits, and a key. Calls with the same key
+ * would run the same tests with the same files. */
 export interface UneditedRun {
   last?: { key: string; side: Side };
 }
@@ -34,8 +35,9 @@ export interface UneditedRun {
 const CHANGED_BETWEEN =
   'Files of the workspace changed between the two runs, so these had different files. Code that names the workspace by an absolute path still writes there.';
 
-/** Makes CALL, of run_tests, in a copy of the workspace with its edits, and again in a copy without them. If UNEDITED
- * has the run without edits already, does not repeat it. Returns a result that says which tests notice the edits. */
+/** Makes CALL, a call of run_tests, twice: in a copy of the workspace with EDITS, and in a copy without them. If
+ * UNEDITED has the run without edits already, uses it instead. Otherwise stores this run there. Returns a result that
+ * says which tests notice the edits, that is, have another outcome with them. */
 export async function runWithEdits(
   call: FreshCall,
   edits: readonly unknown[],
@@ -78,9 +80,10 @@ export async function runWithEdits(
   };
 }
 
-/** Returns the last run without edits, if CALL would give the same result without its edits; else undefined. CHANGED
- * has the state of the workspace. The last run is not used when the tests of CALL depend on earlier runs. It is not
- * used either when there are several roots, because the state is that of the first root only. */
+/** Returns the last run without edits, if CALL without its edits would give the same result; else undefined. CHANGED is
+ * the run of CALL with its edits, and has a digest of the files of the workspace. Does not use the last run when
+ * earlier runs decide which tests CALL runs. Does not use it either when the workspace has several roots, because the
+ * digest is that of the first root only. */
 function knownRun(call: FreshCall, changed: Side, { last }: UneditedRun): Side | undefined {
   const { failed, touching } = call.args;
   const isAlone = call.running.workspace.rootFolders().length === 1;

@@ -18,11 +18,11 @@ import type { TestDependencies } from './dependencies.ts';
  * If the tests cannot run, `failed` is the result of the call. */
 export type Preparation = { systems: string[]; loadNotes: string } | { failed: Result };
 
-/** The system to load. If errors are signalled during the load, `restarts` are invoked. */
+/** What to load and then test. `restarts` are the names of restarts to invoke for errors during the loads. */
 interface Wanted {
-  /** The system to test. Absent: all systems of the workspace that have tests. */
+  /** The system to test; absent for all systems of the workspace that have tests. */
   system?: string | undefined;
-  /** True when only systems are loaded again that the image has loaded before. Used only without `system`. */
+  /** True to load only systems that the image has loaded before. Used only without `system`. */
   known?: boolean;
   /** True when the same call has made edits. The answer then mentions a load even if it gave no warnings. */
   edited?: boolean;

@@ -3,7 +3,8 @@
 import type { TestResult } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A measured definition. `text` is the top-level form in `file` that contained it when it was measured. */
+/** A definition whose coverage was measured. `text` is the top-level form in `file` that contained the definition then.
+ * */
 export interface Recorded {
   name: string;
   file: string;
@@ -17,8 +18,9 @@ interface Reached {
   bits: string;
 }
 
-/** The result of the search for a measured definition by its name. If there is exactly one, `tests` are the tests that
- * reached it. If there are more, `several` are their names. If there is none, `near` are similar names. */
+/** The result of the search by name for a definition whose coverage was measured. If exactly one is found, `tests` are
+ * the tests that reached it. If several are found, `several` are their names. If none is found, `near` are similar
+ * names. */
 export type Found = { name: string; tests: string[] } | { several: string[] } | { near: string[] };
 
 /** Stores, for each test, the definitions that it reached in its last run with coverage. */
@@ -65,8 +67,8 @@ export class ReachedDefinitions {
     return this.#names.has(name) ? this.testsReaching((each) => each.name === name) : undefined;
   }
 
-  /** Finds the measured definitions with NAME, given as a person writes it: the case of letters does not matter, and
-   * the package and #' can be left out. */
+  /** Finds the definitions with NAME whose coverage was measured. NAME is as a person writes it: the case of letters
+   * does not matter, and the package and #' can be left out. */
   find(name: string): Found {
     const wanted = name
       .trim()

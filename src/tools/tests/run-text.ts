@@ -14,8 +14,9 @@ import { failureLines, type Shown, shortNames } from './failures.ts';
 import { type ChangedResults, hasNotPassed } from './memory.ts';
 import { signalledText, type TestOutcome } from './results.ts';
 
-/** Texts about variables that loads did not set: `which` is for the first line, and `lines` are further lines. Both are
- * '' when there are no such variables. */
+/** Texts about variables that kept their values when their files were loaded again, although the files now give them
+ * other initial values. `which` is for the first line, and `lines` are further lines. Both are '' when there are no
+ * such variables. */
 export interface UnsetTexts {
   which: string;
   lines: string;
@@ -41,7 +42,7 @@ export interface TestRunFacts {
   unrecorded: readonly string[];
   /** Sentences about images that were lost between two tests. */
   losses: readonly string[];
-  /** The texts about variables that loads did not set. */
+  /** The texts about variables that kept old values. */
   unsetNotes: UnsetTexts;
 }
 
@@ -58,7 +59,7 @@ export interface TestRunReport extends TestRunFacts {
   unseen: readonly string[];
   /** Files that have changed since the image loaded them. */
   stale: readonly string[];
-  /** Variables that loads did not set. The list may be incomplete. */
+  /** Variables that kept old values in loads. The list may be incomplete. */
   unset: readonly UnsetVariable[];
   /** Tests that ran because code that they cover was changed. */
   changed: readonly string[];
@@ -136,8 +137,8 @@ export function uncheckedOf(tests: readonly TestOutcome[]): string[] {
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
-/** Returns the first line of the text. It mentions variables that kept old values: results that depend on them do not
- * show how the program in the files behaves. */
+/** Returns the first line of the text. The line mentions variables that kept old values, because a test that uses them
+ * does not show how the program in the files behaves. */
 function headline({ what, unsetNotes, milliseconds }: TestRunReport, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
   const details = [
@@ -228,8 +229,8 @@ function staleLine(files: readonly string[]): string {
   return line && `${line}. load_file loads it.`;
 }
 
-/** Returns the texts about UNSET, some of TOTAL variables that loads did not set. Of variables that an earlier answer
- * listed with the same value, only the names are given. */
+/** Returns the texts about UNSET, some of the TOTAL variables that kept old values. For a variable that an earlier
+ * answer listed with the same value, the texts give only the name. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,

@@ -19,9 +19,9 @@ import { formerTests, type How, reportResult, type TestSelection } from './run-r
 import { formerLines, unsetTexts } from './run-text.ts';
 import { nameResult, noTestsResult, nothingReached } from './without-results.ts';
 
-/** The next step after a round. 'load all': no test has the requested name, so all systems are loaded and the round is
- * repeated. 'next run': a run is complete, and `repeat` asks for another. 'next round': a test did not finish or the
- * image was lost, and `isolate` asks for the others. */
+/** What follows a round, one request to the image to run tests. 'load all': no test has the requested name, so all
+ * systems are loaded and the round is repeated. 'next run': a run is complete, and `repeat` asks for another. 'next
+ * round': a test did not finish or the image was lost, and `isolate` asks for the others. */
 type Step = 'load all' | 'next run' | 'next round';
 
 /** A call of run_tests. */
@@ -91,8 +91,8 @@ export class Run {
     return reply;
   }
 
-  /** Returns the time limit of a round. Unless `isolate` is true, this is the part of the timeout that the earlier runs
-   * did not use. */
+  /** Returns the time limit of a round. If `isolate` is true, each round has the whole timeout of the call. Otherwise
+   * this is the part of the timeout that the earlier runs did not use. */
   #limit(): { limitMs?: number } {
     const { limitMs } = limitOption(this.#how);
     if (limitMs === undefined || this.#how.isolate) return limitOption(this.#how);
@@ -113,8 +113,8 @@ export class Run {
     return tests.length + this.#outcomes.length > 0 && this.#runs.length + 1 < repeat && isInTime;
   }
 
-  /** Returns true when a test or a lost image ended a round early, after a new outcome, and `isolate` asks for the
-   * remaining tests. */
+  /** Returns true when the remaining tests must run in a next round. This needs the option `isolate`. Also, a test that
+   * was left early or the loss of the image must have ended this round, and the round must have a new outcome. */
   #hasRemaining({ data, ending }: Reply<'test-run'>): boolean {
     if (!this.#how.isolate || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));

@@ -66,8 +66,8 @@ function endedText(systems: readonly string[]): string {
   return `The test ${operations} of ${systems.join(', ')} ended without an error. No test of a framework that live-lisp knows ran, so no tests are counted, and a failure that ${they} only printed or returned is not known.`;
 }
 
-/** WHAT names the tested systems. Returns sentences that say that their test operation ended with ENDING, not normally,
- * before a test of a known framework ran. */
+/** Returns sentences about a test operation that did not end normally, and ended before a test of a known framework
+ * ran. WHAT names the tested systems, and ENDING says how the operation ended. */
 function endedEarlyText(what: string, ending: Ending): string {
   return ending.kind === 'condition'
     ? `The tests of ${what} failed: the test operation signalled this condition. No test of a framework that live-lisp knows had run, so no tests are counted.`
