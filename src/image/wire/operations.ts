@@ -149,7 +149,7 @@ export interface JobAnswer {
   output?: Output;
   /** What other threads have written since the last answer. */
   background?: Output;
-  /** In an image that somebody else runs: names that the person or other servers have defined since the
+  /** In an image that somebody else runs: names that this person or other servers have defined since the
    *  last answer, or texts for what they have loaded. */
   changes?: string[];
   /** The number of older changes. */
@@ -877,8 +877,8 @@ export interface GoneItem extends Item {
   inDataAt?: UsedAt[];
 }
 
-/** A variable that was bound already, so that a load of the form that defines it, such as a DEFVAR, did
- *  not set it. */
+/** A variable that kept its old value when a file with its DEFVAR, or a similar form, was loaded. The
+ *  variable was bound already, so the form did not set it. */
 export interface UnsetVariable {
   name: string;
   /** The value of the variable in the image, as printed. */
@@ -929,8 +929,8 @@ export interface RelaidStructure {
   instances?: number;
 }
 
-/** Differences between the image and files, of the kinds that loads report as well as comparisons. Each
- *  list has a limited length. Its total, such as `oldTotal` for `old`, counts all items. */
+/** Differences between the image and files. Loads and comparisons both report these kinds of differences.
+ *  Each list has a limited length. Its total, such as `oldTotal` for `old`, counts all items. */
 export interface Disagreement {
   old?: OldItem[];
   oldTotal?: number;
@@ -1007,7 +1007,7 @@ export interface ComparisonData extends Disagreement {
 export interface Inventory {
   /** The files, native truenames. */
   files?: string[];
-  /** The packages to which the names that the files define belong. */
+  /** The packages of the names that the files define. */
   packages?: string[];
   /** The definitions in these packages that the files, or no file, made. */
   items?: Item[];
@@ -1435,8 +1435,8 @@ export interface WatchedError {
 
 /** The errors that were recorded when they were signalled. */
 export interface WatchedData {
-  /** Which errors are recorded now: all, or those of the threads or the package with this name. Absent
-   *  when none are recorded. */
+  /** Which errors are recorded now: `all`, or a part of the name of their thread, or the name of their
+   *  package. Absent when none are recorded. */
   watching?: string;
   /** How many such errors were signalled since the recording began. */
   seen: number;
@@ -1791,10 +1791,10 @@ export interface TestPlanData extends Remarks {
   value?: TestPlan;
 }
 
-/** The place of a subform in a file, in characters; empty when the place is not known. For a list, `start`
- *  and `end` are where the list begins and ends. The image knows only where lists are. So for an atom,
- *  `before` atoms come between the position `start` and this atom, and `end` is where the list around it
- *  ends. */
+/** The place of a subform in a file: `start`, `end` and, for an atom, `before`. It is empty when the place
+ *  is unknown. `start` and `end` are positions in characters. For a list, they are where the list begins
+ *  and ends. The image knows only the places of lists. So for an atom, `end` is where the list around it
+ *  ends, and `before` is the number of atoms between `start` and this atom. */
 export type PartPlace = [] | [number, number, number?];
 
 /** A function whose coverage is measured. It is in the top-level form number `form` of `file`; `start` and
@@ -1859,8 +1859,8 @@ export interface TestResult {
   /** The systems that were being tested when the test ran, innermost first. */
   systems?: string[];
   definition?: Place;
-  /** Which of the measured definitions the test ran, as a hexadecimal bit mask. The lowest bit stands for
-   *  the first definition. */
+  /** Which definitions the test ran, among those whose coverage was measured: a hexadecimal bit mask. The
+   *  lowest bit stands for the first definition. */
   reached?: string;
 }
 
@@ -1926,7 +1926,7 @@ export interface ToolSuccess {
 export interface ToolFailure {
   /** The text of an error. */
   failure: string;
-  /** What the tool returned although it failed. */
+  /** The text of a result that the failed tool returned. */
   result?: string;
   /** True when a human could allow the call. */
   needsApproval?: boolean;
@@ -1947,7 +1947,7 @@ export interface ToolValue {
 export interface RunToolValue extends ToolValue {
   /** True when the handler failed. Then `text` says why. */
   failed?: boolean;
-  /** What the handler returned although it failed. */
+  /** The first value of a handler that failed, unless it is NIL. */
   result?: ToolValue;
   /** The name of the tool, when the image does not have it. */
   missing?: string;
@@ -2036,8 +2036,8 @@ export interface Operations {
     };
     data: { value?: ReferencesData | LookupFailure };
   };
-  /** Return the definitions of a symbol. If the symbol has none, add similar names, because the symbol may
-   *  exist only since a form with a misspelt name was read. */
+  /** Return the definitions of a symbol. If the symbol has none, add similar names: the name may be
+   *  misspelt, and a form with the same mistake may have interned the symbol. */
   describe: {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -2178,10 +2178,11 @@ export interface Operations {
     };
     data: { value?: ImpactData | LookupFailure };
   };
-  /** Return for each of VERSIONS the text that was loaded, unless its digest is the present one. */
+  /** Return for each of VERSIONS the text with the mark, unless it is equal to the present text. */
   'loaded-texts': {
     args: {
-      /** Files, each with the mark of a text that was loaded of it, and the digest of its text now. */
+      /** Files. `mark` identifies a text of the file that the image has loaded, and `now` is the digest of the
+       *  present text. */
       versions: readonly { file: string; mark: string; now: string }[];
     };
     data: { value?: LoadedText[] };
@@ -2197,16 +2198,18 @@ export interface Operations {
    *  calls this after it has built a lost image again. The answers of its loads have listed definitions,
    *  but no user has seen these answers. */
   'nothing-listed': { args: object; data: { value?: null } };
-  /** Return the definitions in the packages of loaded files: those that these files made, and those that
-   *  no file made. */
+  /** Return the definitions in packages: those that the selected loaded files made, and those that no
+   *  existing file made. The packages are PACKAGES if FILES are given, otherwise the home packages of the
+   *  names that the selected files define. */
   inventory: {
     args: {
       /** Native truenames of folders, with a slash at the end. The operation looks only at definitions of
        *  loaded files in these folders. */
       folders?: readonly string[];
-      /** Instead of FOLDERS: files, of which the loaded ones count. */
+      /** Native truenames of files. If given, the operation ignores FOLDERS and looks at those of these files
+       *  that are loaded. */
       files?: readonly string[];
-      /** With FILES: names of packages. Names without a package are ignored. */
+      /** With FILES: the names of the packages to look at. Names that no package has are ignored. */
       packages?: readonly string[];
     };
     data: { value?: Inventory };
@@ -2237,15 +2240,15 @@ export interface Operations {
     };
     data: { value?: string[] };
   };
-  /** Remove the definitions from the image that still belong to symbols replaced by the last
-   *  rename-prepare. */
+  /** The last rename-prepare replaced symbols by new ones. Remove the definitions that the old symbols
+   *  still have from the image. */
   'rename-finish': { args: object; data: { value?: RenameFinished } };
   /** Evaluate FORMS, which built the lost image, and report those that failed, with the reasons. Before
    *  each form, send the server its index, so that the server knows which form hangs or ends the image.
    *  Stop after a form that leaves the image broken. */
   replay: {
     args: {
-      /** Each a FormEntry, or with only `inPackage` a change of the session's package. */
+      /** Each has the members of FormEntry, or only `inPackage`: the package for the next forms. */
       forms: readonly object[];
     };
     data: ReplayData;
@@ -2345,8 +2348,8 @@ export interface Operations {
     };
     data: { value?: SourceText };
   };
-  /** Return the source files and the .asd files of those of the systems NAMES that ASDF has registered, at
-   *  most 5000. */
+  /** Return the source files and the .asd files of the systems NAMES, at most 5000 files. Leave out
+   *  systems that ASDF has not registered. */
   'system-files': {
     args: {
       /** Names of systems. */ names: readonly string[];
@@ -2368,9 +2371,9 @@ export interface Operations {
     };
     data: { value?: ComparisonData | LookupFailure };
   };
-  /** Return the loads that give another image the systems and files of this image: first the systems that
-   *  code has loaded and the server was not asked to load, then SYSTEMS, then those of FILES that belong
-   *  to no loaded system. */
+  /** Return what another image must load, in this order, to get the systems and files of this image. First
+   *  come the systems that the program loaded by itself, without a request to the server. Then come
+   *  SYSTEMS, and then those of FILES that belong to no loaded system. */
   'loads-again': {
     args: {
       /** The systems that the server was asked to load, in order. */ systems: readonly string[];
@@ -2494,7 +2497,7 @@ export interface Operations {
   /** Begin to record errors when they are signalled or, with OFF, stop recording. */
   'debug-watch': {
     args: {
-      /** all, or the name of a thread or of a package. */ where?: string;
+      /** `all`, a part of the name of a thread, or the name of a package. */ where?: string;
       /** The type of errors to record; ERROR by default. */
       type?: string;
       /** For how many seconds each such error is held. */
@@ -2632,7 +2635,7 @@ export interface Operations {
   'run-tool': {
     args: {
       /** The name of the tool in the image. */ name: string;
-      /** The number of the registration that the server means. */
+      /** The number of the registration of the tool. By default, the newest one. */
       registration?: unknown;
       /** The arguments. */
       arguments: object;
@@ -2684,15 +2687,16 @@ export interface BackendOperations extends Operations {
     };
     data: { value?: Output };
   };
-  /** Return the output of a job since this operation was last called for it, as `written` does. The
-   *  request of the job must have the member `follow`. */
+  /** Return the output that a job has written since this operation was last called for it. Return NIL in
+   *  the same cases as `written`. The request that began the job must have the member `follow`. */
   'take-written': {
     args: {
       /** The id of the request whose job is meant. */ job: number;
     };
     data: { value?: Output };
   };
-  /** Reset only the session's settings for reading and printing, to those of a fresh SBCL. */
+  /** Give the session's settings for reading and printing the values that they have in a fresh SBCL. The
+   *  other settings of the session stay. */
   'renew-session': { args: object; data: { value?: boolean } };
   /** Return the state of a job, or NIL if it has ended. */
   progress: {
@@ -2742,7 +2746,7 @@ export interface BackendOperations extends Operations {
       text?: string;
       /** The text of an error. */
       failure?: string;
-      /** What the tool returned although it failed. */
+      /** The text of a result that the failed tool returned. */
       result?: string;
       /** True when a human could allow the call. */
       needsApproval?: boolean;
