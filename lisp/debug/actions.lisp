@@ -99,8 +99,9 @@ FOLLOW is true, the server takes the output of the job in parts. Return the job.
     job))
 
 (defun make-follower (held id name)
-  "Return a new job, which runs nothing, for the request with the id ID of the operation NAME. The
-job only reports how the thread of HELD, a HELD structure in a thread of the program, continues."
+  "Return a new job for the request with the id ID of the operation NAME. HELD is a HELD structure
+for an error in a thread of the program, which has no job of its own. The new job runs nothing. It
+only reports how that thread continues."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -140,8 +141,9 @@ report that the thread continues, and end JOB."
     (end-job job)))
 
 (defun refuse (held job &rest members)
-  "Answer the request of JOB with a JSON object of MEMBERS, a plist: the reason why the thread of
-HELD, a HELD structure, does not continue in the requested way. The error stays held."
+  "Answer the request of JOB that the thread of HELD, a HELD structure, cannot continue in the
+requested way. MEMBERS is a plist for a JSON object, the answer, which contains the reason. The
+error stays held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 

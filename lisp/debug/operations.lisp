@@ -128,7 +128,7 @@ SBCL, and global variables."
             collect symbol)))
 
 (defun fail-not-kept (symbol)
-  "Signal an error that the value of SYMBOL, a variable of a frame, was not kept."
+  "Signal an error about SYMBOL, a variable of a frame: its value was not kept."
   (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or ~
           load_file keeps all."
          symbol))

@@ -32,8 +32,9 @@ AGAIN is true, it searches in any case."
                5000))))
 
 (defun asd-data (name)
-  "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the names of
-the systems that this file defines. Return NIL if there is no such file, or if it defines NAME."
+  "Tell why ASDF does not find the system NAME: return a JSON object with the .asd file in which
+ASDF looks for it, and the names of the systems that this file defines instead. Return NIL if there
+is no such file, or if it does define NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
          ;; The registry has the name of a symbolic link, and the system has the name of its target.
          (true (and file (true-file file)))

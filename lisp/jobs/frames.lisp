@@ -1,9 +1,8 @@
 ;;;; Finds the frames of user code on the stack. The frames of SBCL and of the backend at both ends
 ;;;; of the stack are left out. Between them, FOLDED-FRAMES puts a FOLDED structure in place of each
-;;;; run of system frames. Some functions of the backend call user code, or are called by it.
-;;;; FRAME-ROLE returns which of these a frame's function does, as NOTE-FRAME has recorded
-;;;; (base/backend-names.lisp). The source places of frames are in places.lisp, their local
-;;;; variables in locals.lisp.
+;;;; run of system frames. NOTE-FRAME (base/backend-names.lisp) records which functions of the
+;;;; backend call user code, or only wait; this file treats their frames specially. The source
+;;;; places of frames are in places.lisp, their local variables in locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
 

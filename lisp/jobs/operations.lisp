@@ -172,8 +172,8 @@ operation is inline, else in a job. If that is impossible, answer with a fault."
                (error "~A" (wrong-argument operation arguments)))
               ((operation-inline operation) (perform-inline id operation arguments))
               (t
-               ;; A starter that gives the request to a job that runs already reads "follow" from
-               ;; ARGUMENTS.
+               ;; CALL-IN-JOB reads "follow" from ARGUMENTS. So does a starter that gives the
+               ;; request to a job that already runs.
                (setf (gethash "follow" arguments) (gethash "follow" message))
                (let ((function (lambda () (call-in-job operation arguments))))
                  (if (operation-starter operation)

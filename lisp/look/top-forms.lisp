@@ -101,7 +101,8 @@ NIL for a dotted or circular list."
          (macro-function operator))))
 
 (defun evaluated-definition-p (name)
-  "Return true if a form from no file that may define NAME, a symbol or a string, was evaluated."
+  "NAME is a symbol or a string. Return true if a form that may define NAME was evaluated, and this
+form is from no file."
   (sb-ext:with-locked-hash-table (**definers**)
     (loop for (nil defined) being the hash-keys of **definers**
             thereis (equal name defined))))
@@ -154,8 +155,8 @@ maker is the TOP-FORM structure of an evaluated form, or the FILE-LOAD structure
 which the code was made.")
 
 (defun unread-definers ()
-  "Return a list of the TOP-FORM structures in **DEFINERS** whose uses of names READ-DEFINER has not
-recorded yet."
+  "Return a list of the TOP-FORM structures in **DEFINERS** whose forms READ-DEFINER has not
+examined yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**definers**)
       (loop for top-form being the hash-values of **definers**

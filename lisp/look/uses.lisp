@@ -39,7 +39,8 @@ OTHERS: a hash table from names to their functions, only for functions whose deb
 another name.
 SERIAL: the serial number that the next code object was to get when the index was begun.
 UNREACHED: a list of weak pointers to newer code objects that were not yet the definition of a name
-when the backend examined them, since a definition was just being evaluated, for example."
+when the backend examined them, for example because the form that defines it was still running.
+ADD-NEWS examines them again."
   (pending '())
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted nil) (packages '())
   (uses (make-hash-table :test 'equal))

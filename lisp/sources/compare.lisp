@@ -40,7 +40,8 @@ that no answer has yet listed as missing from their files."
 
 (define-shape old-item (kept-item)
   "A definition in the image that its file no longer has, or that was evaluated and is in no file.
-  It has reasons if a load that removes such definitions would not remove this one."
+  The members from KEPT-ITEM give the reasons if even a load that removes such definitions would
+  keep this one."
   (file string :optional "The file that had the definition; absent when it was evaluated.")
   (time integer :optional "When the definition was evaluated, in seconds since 1970.")
   (by string :optional "The beginning of the form that was evaluated."))

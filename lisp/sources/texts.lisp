@@ -70,8 +70,8 @@ READ-TEXT."
     (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 
 (defun call-skipping (text function)
-  "Call FUNCTION, which reads forms of TEXT only to find their ends, and return its value. Bind
-*FEATURES* to its value when READ-TEXT read TEXT. Return NIL if a form cannot be read."
+  "Call FUNCTION, which reads forms of TEXT only to find their ends, and return its value.
+Meanwhile, *FEATURES* is what it was when READ-TEXT read TEXT. Return NIL if a form cannot be read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
         (*features* (features-of text)))
     ;; These are the octets of a byte order mark.

@@ -38,9 +38,9 @@ interface Placed {
   leads: boolean;
 }
 
-/** A part of a text whose parentheses do not balance. `excess` is the number of opening parentheses minus the number of
- * closing ones. `tokens` is empty if there are more than TOKEN_LIMIT. `next` is the first token of the next top-level
- * form. */
+/** A part of a text whose parentheses do not balance. `began` and `lastLine` are its first and last lines. `excess` is
+ * the number of opening parentheses minus the number of closing ones. `tokens` is empty if there are more than
+ * TOKEN_LIMIT. `next` is the first token of the next top-level form. */
 interface Region {
   tokens: readonly Placed[];
   began: number;

@@ -70,12 +70,12 @@ function program(name: string, script: string): string {
 
 describe('the cache', () => {
   /** What is there of the backend, without parts that a server which ended has begun. The code of the program has tests
-   * of  its own. */
+   * of its own. */
   const cached = (base = folder.path) =>
     readdirSync(join(base, 'live-lisp')).filter((name) => !/\.v8$|\.fasl\.|^sandboxes$/.test(name));
   const truncated = (file: string) => truncateSync(file, 20_000);
-  /** Puts the backend, compiled but not whole, into the cache below BASE. Returns its file, and how large it should be.
-   * */
+  /** Puts the backend, compiled but not whole, into the cache below BASE. Returns its file, and how large it should
+   * be. */
   function truncatedIn(base: string): { file: string; whole: number } {
     warmCache(base);
     const [fasl = ''] = cached(base).filter((name) => name.endsWith('.fasl'));

@@ -67,8 +67,8 @@ export class Recorder {
     return contents;
   }
 
-  /** Reads the files that the operation NAME will load when it is performed with ARGS. Then resolves with a function to
-   * call with the answer to this operation. */
+  /** Prepares to record a call of the operation NAME with ARGS: reads the files that the call will load. Resolves with
+   * the function that records the call when it gets the answer. */
   async answerRecorder(name: string, args: object, loaded: LoadedSystem): Promise<AnswerRecorder> {
     const onEnd = await this.#endRecorder(name, args, loaded);
     const loadLabel = labelOfLoad(name, args);
