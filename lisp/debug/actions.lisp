@@ -39,7 +39,7 @@
 (defun look-in-thread (id name function arguments)
   "Begin the request with the id ID for the operation NAME: call FUNCTION in the thread that is
 stopped at a held error. ARGUMENTS, a hash table, contains the number of the error. FUNCTION returns
-a plist of answer members."
+a plist of JSON members."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))

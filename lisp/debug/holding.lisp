@@ -106,7 +106,7 @@ Return when a command ends HELD by a throw to HELD, or when no command has come 
 ;;; The members of an answer about a held error
 
 (defun held-members (held keeper)
-  "Return a plist of answer members about HELD, a HELD structure: \"condition\", a JSON object for
+  "Return a plist of JSON members about HELD, a HELD structure: \"condition\", a JSON object for
 the condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL or, to
 keep the condition for later requests, a function with the parameters of *ERROR-KEEPER*."
   (multiple-value-bind (frames more) (first-frames (held-stack held))

@@ -27,7 +27,7 @@ image holds, the row names that server."
                                        "type" (class-text (class-of (held-condition held)))))))
 
 (defun no-frame (number)
-  "Return a plist of answer members which say that the error of this thread has no frame with
+  "Return a plist of JSON members which say that the error of this thread has no frame with
 NUMBER."
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 

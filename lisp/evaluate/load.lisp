@@ -5,7 +5,7 @@
 
 (defun call-as-loading-job (function)
   "Call FUNCTION, which compiles and loads files, by CALL-AS-JOB-PART, in one compilation unit and
-without compiler notes. FUNCTION returns a plist of answer members."
+without compiler notes. FUNCTION returns a plist of JSON members."
   (call-as-job-part nil (lambda () (call-with-quiet-compiler function)) :together t))
 
 (defvar *phase* nil "The phase of the current load: \"compile\" or \"load\".")

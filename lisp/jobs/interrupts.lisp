@@ -47,7 +47,7 @@ names or files that are still to be read. It returns NIL if nothing is left.")
     (and what (object "what" what "count" count))))
 
 (defun interruption (job reason)
-  "Return a plist of answer members for an interrupt of JOB: REASON, a text, and the state in which
+  "Return a plist of JSON members for an interrupt of JOB: REASON, a text, and the state in which
 the interrupt found JOB. If the program has called EXIT, return only a member that says so, because
 the exit continues."
   (if (exiting-p)

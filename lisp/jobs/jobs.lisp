@@ -104,7 +104,7 @@ CONDITION, INTERRUPTED and ABORTED is there; without one the job ended well."
 
 (defun answer-frame (id members)
   "Return a buffer with the frame of the answer to the request with the id ID. MEMBERS is a plist of
-answer members. If they are too long for a frame, return the frame of an answer with an error
+JSON members. If they are too long for a frame, return the frame of an answer with an error
 instead."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
@@ -120,7 +120,7 @@ instead."
         frame)))
 
 (defun send-answer (job members)
-  "Send the answer of JOB with MEMBERS, a plist of answer members, on *CHANNEL*, unless JOB has been
+  "Send the answer of JOB with MEMBERS, a plist of JSON members, on *CHANNEL*, unless JOB has been
 answered."
   (send-features)
   (let ((frame (answer-frame (job-id job)
@@ -132,7 +132,7 @@ answered."
       (unless (shiftf (job-answered job) t) (send-frame frame)))))
 
 (defun answer (job members)
-  "Answer the request of JOB with MEMBERS, a plist of answer members, unless it has been answered.
+  "Answer the request of JOB with MEMBERS, a plist of JSON members, unless it has been answered.
 Later output of the job's threads goes to the background output of its session, and so into the next
 answer."
   (unless (job-answered job)

@@ -124,7 +124,7 @@ the same spare thread."
 
 (defun start-job (id operation function)
   "Start a job for the request with the id ID of the operation OPERATION, a name. The job calls
-FUNCTION, which returns a plist of answer members."
+FUNCTION, which returns a plist of JSON members."
   (let ((job (make-job id operation)) (spare (take-spare)))
     (setf **jobs-begun** (logand (1+ **jobs-begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)

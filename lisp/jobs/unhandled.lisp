@@ -13,7 +13,7 @@ garbage before the next job.")
 ;;; Ending a job or a thread
 
 (defun condition-members (condition &rest calls)
-  "Return a plist of answer members about CONDITION, and pass CONDITION to *ERROR-KEEPER*. If the
+  "Return a plist of JSON members about CONDITION, and pass CONDITION to *ERROR-KEEPER*. If the
 stack was unwound since CONDITION was signalled, CALLS must be the values that CALLS-ON-STACK
 returned before. Otherwise leave CALLS out, so that the calls now on the stack are described."
   (list "condition" (if calls
@@ -23,7 +23,7 @@ returned before. Otherwise leave CALLS out, so that the calls now on the stack a
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw a plist of answer members about CONDITION to the end of JOB. If the stack is exhausted,
+  "Throw a plist of JSON members about CONDITION to the end of JOB. If the stack is exhausted,
 throw a function that returns the plist. It is called after the stack is unwound."
   (throw job
     (cond ((job-looking job)

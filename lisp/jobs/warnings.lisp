@@ -391,7 +391,7 @@ has ended: the message of the error already has the undefined name that matters.
    they have changed."))
 
 (defun warning-members ()
-  "Return a plist of answer members about the warnings of this call."
+  "Return a plist of JSON members about the warnings of this call."
   (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
          (count (- (remarks-count *remarks*)
                    (- (length (remarks-warnings *remarks*)) (length warnings)))))

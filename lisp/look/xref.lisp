@@ -194,7 +194,7 @@ contain NAME as data."
   "The maximum number of top-level forms that an answer lists.")
 
 (defun outside-members (places mentions)
-  "Return a plist of answer members about top-level forms: \"outside\", the first *MOST-PLACES*
+  "Return a plist of JSON members about top-level forms: \"outside\", the first *MOST-PLACES*
 groups of them, and \"outsideCount\", the number of all groups if there are more. PLACES lists the
 groups whose forms use a name, and MENTIONS those whose forms only contain the name as data. The
 server finds these forms in their files, and decides which of them count."
