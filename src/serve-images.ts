@@ -24,7 +24,7 @@ interface ServeOptions {
   /** Stores the code cache: the compiled form of the functions that have run. Called when this process has done what
    * most sessions do at their beginning, and again at its end. */
   onWarm: () => void;
-  /** Number of milliseconds from the last connection to the exit of a session, instead of the default. */
+  /** Number of milliseconds after which a session exits once its last connection has ended. Replaces the default. */
   idleMs?: number | undefined;
   /** Number of milliseconds for the running calls to answer after the end of stdin, instead of the default. */
   lastAnswersMs?: number | undefined;

@@ -63,9 +63,10 @@ function answers that it continues."
     (if (null (held-job held))
         (answer guest (list "value" (object "goesOn" t)))
         (let* ((output (job-output guest)) (follow (shiftf (capture-followed output) nil)))
-          (setf (job-answered guest) t
-                (capture-successor output) (session-background (job-session guest))
-                (job-notes (take-over-job held (job-id guest) follow)) (list "left" t))))))
+          (setf (job-answered guest) t)
+          ;; What the thread still writes into the output of the job belongs to no call.
+          (setf (capture-successor output) (session-background (job-session guest)))
+          (setf (job-notes (take-over-job held (job-id guest) follow)) (list "left" t))))))
 
 ;;; Continuing from a held error, at which a thread is stopped for debugging
 

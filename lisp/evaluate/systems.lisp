@@ -256,8 +256,9 @@ folder, and one that was reported before."
                                  "other" (sb-ext:native-namestring other))))))
 
 (defun names-meant (name)
-  "Return a list of the system names that a user who writes NAME may mean: NAME itself if it is
-known, known systems that differ from NAME only in letter case, NAME, and NAME in lower case."
+  "Return a list of the system names that a user who writes NAME may mean, the likeliest first
+and without duplicates: NAME if it is known, then known systems that differ from NAME only in letter
+case, then NAME even if it is unknown, then NAME in lower case."
   (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems))
                        :test-not #'string-equal)))
     (remove-duplicates (append (and (member name known :test #'string=) (list name))

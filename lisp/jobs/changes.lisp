@@ -1,5 +1,5 @@
 ;;;; Records the changes in an image that several servers share. The next answer to a server then
-;;;; names the changes that other servers made, or the person who runs the image.
+;;;; lists the changes that were made by other servers, or by the person who runs the image.
 
 (in-package "LIVE-LISP.JOBS")
 

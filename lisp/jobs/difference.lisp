@@ -123,8 +123,7 @@ is false, ignore letter case."
           return index))
 
 (defparameter *others-of-part* 8
-  "The largest number of comparisons of one object, each with another object, that COMPARED-P
-records.")
+  "The largest number of comparisons that COMPARED-P records for one object.")
 
 (defun compared-p (seen depth one other)
   "Return true if SEEN records a comparison of ONE with OTHER at nesting depth DEPTH or less.

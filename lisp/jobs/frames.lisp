@@ -195,9 +195,9 @@ satisfy LOADER-P either."
                  frames))
 
 (defun below-entry (frames)
-  "FRAMES is a list of frames, newest first. Return the tail of FRAMES after the oldest frame whose
-name satisfies ENTRY-P, without the frames that interrupted the program. Also leave out the frames
-of foreign code that called into Lisp for the interruption: they are among the next six."
+  "FRAMES is a list of frames, newest first. Return those that ran when the program was
+interrupted: the frames older than the oldest one whose name satisfies ENTRY-P. If foreign code has
+called into Lisp to deliver the interrupt, leave out its frames, too. They are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry

@@ -111,9 +111,9 @@ interrupt records only the names of functions. If JOB is not interruptible yet, 
         (t (setf (job-waiting job) reason))))
 
 (defun interrupt-job (job reason)
-  "Interrupt JOB with REASON, a text. Do nothing if JOB is NIL. If JOB only follows a thread of the
-program, answer its request, and let the thread continue. If JOB still waits for the main thread,
-answer its request without running it."
+  "Interrupt JOB with REASON, a text. Do nothing if JOB is NIL. If JOB runs no code itself,
+but waits for a thread of the program, answer the request of JOB, and let that thread continue. If
+JOB has not begun because it waits for the main thread, answer its request, and never run it."
   (when job
     (cond
       ((job-follows job) (answer job (interruption job reason)))

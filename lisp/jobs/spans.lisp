@@ -359,9 +359,10 @@ Return NIL if the place of the list is unknown."
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "Return true if LOADED and READ, FILE-SPANS structures of one file, have the same spans of the
-lists in the top-level form with number FORM. Also return true if the spans of one of them are
-unknown. If LOADED comes from reading the file again, it may have only the first lists of the form."
+  "LOADED and READ are FILE-SPANS structures of one file. Return true if the lists in the top-level
+form with number FORM have the same positions in both, or if the positions in one of them are
+unknown. If LOADED comes from reading the file again, it may know only the first lists of the form.
+Then it suffices that these have the same positions."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)

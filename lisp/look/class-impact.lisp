@@ -126,9 +126,9 @@ a superclass, and NIL if it has no other method. Ignore methods with qualifiers.
 
 (defun slot-accessor-data (class)
   "Return a list of JSON objects for the readers and writers that DEFCLASS made for the direct slots
-of CLASS. \"kept\" is true for a generic function with a method for another class. Leave out a
-generic function with a method for a superclass, since calls with an instance of CLASS would still
-work."
+of CLASS, and that calls would lack if CLASS were removed. \"kept\" is true if the generic function
+has a method for another class. Leave out a generic function with a method for a superclass, since
+calls with an instance of CLASS would still work."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)

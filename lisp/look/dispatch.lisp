@@ -18,8 +18,8 @@
   (kind (member "name" "symbol" "eql" "number" "string" "character")) (text string))
 
 (define-shape argument-source ()
-  "How code gets an argument: from a variable, as a symbol or a literal, or as an allocated instance
-or the prototype of a class."
+  "How the code of an example call gets an argument: from a variable, as a symbol or a literal, as a
+  new instance of a class, or as the prototype of a class."
   (by (member "variable" "symbol" "literal" "instance" "prototype")) (text string))
 
 ;;; The arguments of a call

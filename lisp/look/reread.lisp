@@ -12,8 +12,8 @@
   (file string) (why string))
 
 (defvar *entered* nil
-  "The package that is current in the file that is being read again. *PACKAGE* is a copy of this
-package, *SCRATCH*, so that reading interns no symbols in the package itself.")
+  "The package that is current in the file that is being read again. Meanwhile *PACKAGE* is not this
+package but *SCRATCH*, a copy of it, so that reading interns no symbols in the package itself.")
 
 (defvar *evaluated-by-reader* '()
   "A list of the forms after #. in the top-level form that is being read again.")

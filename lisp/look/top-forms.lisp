@@ -78,8 +78,9 @@ uses. Remove TOP-FORM structures that are not current from these lists."
                            :test #'equal)))))
 
 (defun use-kinds (top-form name)
-  "Return a list of the kinds, from *USE-KINDS*, of the uses of NAME in TOP-FORM. Each call of NAME
-in a top-level form has the kind :CONSTANT. NAME in data or as a variable has the kind :MENTION."
+  "Return a list of the kinds, from *USE-KINDS*, of the uses of NAME in TOP-FORM. A call of
+NAME has the kind :CONSTANT here, like other uses of NAME as a function. NAME in data or as a
+variable has the kind :MENTION."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)

@@ -257,7 +257,7 @@ value is NIL. The backend calls this function as **MAKER-OF**."
   (file string)
   (at integer :optional "Number of the top-level form in the file.")
   (missing boolean :optional "True when the image has no such definition.")
-  (other string :optional "The file from which the image has the definition instead.")
+  (other string :optional "The other file whose load made the definition in the image.")
   (time integer :optional
    "When the image's definition was evaluated instead, in seconds since 1970.")
   (by string :optional "The beginning of the form that was evaluated instead."))

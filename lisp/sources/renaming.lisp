@@ -98,7 +98,7 @@ or as the name of a slot."
           (when data (pushnew data found :test #'equal
                                          :key (lambda (data) (json-member "name" data)))))))))
 
-;;; Classes that accept the symbol's keyword as an initarg
+;;; Classes that accept as an initarg the keyword with the name of the symbol
 
 (defun classes-initialized (name)
   "Return a list of the classes for which a method such as INITIALIZE-INSTANCE accepts a keyword

@@ -201,8 +201,9 @@ the text from REACHED-TEXT for the definitions that FUNCTION reached."
 ;;; Running tests with a measurement of coverage
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING structure, and return its value. Afterwards, even after a
-non-local exit, remove the measured copies. If another run measures coverage, or this SBCL cannot
+  "Call FUNCTION with a new COVERING structure, and return the value of FUNCTION. Afterwards, even
+after a non-local exit, put the program's own definitions back in place of those that record
+coverage. If another run measures coverage, or this SBCL cannot
 measure it, end the operation with an error answer."
   (require-contrib "SB-COVER")
   (unless (and (marks-reader) +coverage-quality+) (fail-lookup "unmeasured" "missing"))

@@ -52,7 +52,7 @@ now, or NIL while none run.")
 ;;; The file that is being compiled
 
 (defvar *measured-file* nil
-  "The native truename of the file that is being compiled to measure its definitions.")
+  "The native truename of the file that is being compiled so that its definitions record coverage.")
 
 (defvar *spans-loaded* nil
   "The FILE-SPANS structure with the places of the lists in the loaded version of *MEASURED-FILE*,

@@ -267,7 +267,7 @@ const NOTHING_READ: Reading = {
  * list, or an indented line at top level. */
 const CONTRADICTION = 10;
 
-/** At most this many elements of a list are compared with the column of a line. */
+/** Maximum number of elements of a list whose columns are compared with the indentation of a line. */
 const COMPARED = 200;
 
 /** Returns the state after TOKEN, given the state BEFORE it. */

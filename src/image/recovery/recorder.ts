@@ -1,4 +1,5 @@
-// Records the changes that calls make in the image: in the journal, and in a list of contents for the report of a loss.
+// Records the changes that calls make in the image: in the journal, from which a lost image is built again, and in a
+// list of what the image contains, for the report to the model when it is lost.
 
 import { digestOf } from '../../files/digest.ts';
 import { isDeeper } from '../../json.ts';
@@ -195,6 +196,7 @@ export class Recorder {
     const { opens, closes, unfinished } = built;
     if (typeof opens === 'number') keepNewest(this.#unfinished, opens, String(unfinished));
     else {
+      // Most forms have sent no report with `opens`, so they have no number in `closes` either.
       this.#unfinished.delete(Number(closes));
       this.#formEnded(job, built);
     }

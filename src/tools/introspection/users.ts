@@ -154,8 +154,9 @@ function userText(sites: readonly UserSite[], head: string): string {
   return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
 }
 
-/** Returns a text that is equal for the rows of similar users, which are merged (see codeShape). Returns undefined for
- * a user without exactly one place of use; its row is shown completely. */
+/** Returns a text that is equal for definitions that use the name in a similar way (see codeShape). Rows with equal
+ * texts are merged. Returns undefined for a definition that does not use the name in exactly one place; its row is
+ * shown completely. */
 function userShape({ name, sites = [] }: NameUser, header: string): string | undefined {
   const [site, ...others] = sites;
   if (site === undefined || others.length > 0) return undefined;
