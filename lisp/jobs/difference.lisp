@@ -103,7 +103,8 @@ Return NIL if one of them has no parts, or if they have parts of different kinds
 
 (defun alike-p (exactly one other)
   "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or if both are
-other objects of the same class, and of the same dimensions if they are arrays. If EXACTLY is false, ignore letter case and the types of numbers."
+other objects of the same class, and of the same dimensions if they are arrays. If EXACTLY is false,
+ignore letter case and the types of numbers."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))

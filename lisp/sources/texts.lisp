@@ -220,8 +220,8 @@ elements if it has fewer."
                                        (if colon (1+ colon) 0))))))
 
 (defun behind-excluded (part)
-  "Return the text PART without the forms at its beginning that #+ or #- excludes. Return PART if the
-standard readtable cannot read it."
+  "Return the text PART without the forms at its beginning that #+ or #- excludes. Return PART if
+the standard readtable cannot read it."
   (let ((start (call-skipping part (lambda () (form-start part 0 (length part))))))
     (if start (subseq part start) part)))
 
