@@ -77,7 +77,7 @@ the first of these calls took it.")
 
 (define-operation ("take-turn" :inline t :gives (nullable turn-holder)) ()
   "Take the turn, the right to change files and load them, which one server of the image has at a
-time. Return NIL on success. If another server has the turn, return this server. A session that
+time. Return NIL on success. If another server has the turn, return that server. A session that
 takes the turn several times gives it back as often."
   (sb-thread:with-mutex (**turn-lock**)
     (destructuring-bind (&optional holder (count 0) (time (get-universal-time))) **turn**

@@ -105,8 +105,8 @@ streams."
               (remove-folder folder)))))))
 
 (defun become-image (identity &key (without "") folder registry silence)
-  "Serve the server at the other end of the standard input and output. Never return: the process
-ends when that connection ends. IDENTITY, a string, is the version of the backend. WITHOUT is the
+  "Answer the requests of the server that is connected to standard input and output. Never return:
+the process ends when that connection ends. IDENTITY, a string, is the version of the backend. WITHOUT is the
 value for LIVE_LISP_WITHOUT: the abilities that the backend must not use. FOLDER is the workspace or
 NIL. REGISTRY is the value for CL_SOURCE_REGISTRY, by which ASDF finds systems, or NIL. SILENCE is
 NIL or a number of seconds: a server that sends nothing for so long counts as gone."

@@ -94,8 +94,8 @@ or ability, and WHY a text with the reason why the backend cannot use it."
 
 (defun take-results (in)
   "Read the results of probes, the tests in base/probes.lisp, from the stream IN. Add them to
-*PROVEN* and *UNPROVEN*. Return two values: the number of probes that have ended, including one that
-ended or hung its process, and true if no probe is left to run."
+*PROVEN* and *UNPROVEN*. Return two values: the number of probes that are done, which includes
+one that hung or made its process end; and true if no probe is left to run."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))

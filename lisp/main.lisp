@@ -115,14 +115,15 @@ changed since SAVE."
   (note-threads))
 
 (defun prepare ()
-  "Prepare an image that the server started for its greeting. A saved core
-already contains their results."
+  "Do the preparations that an image needs before its greeting: load contribs, and install the hooks
+that must see all user code. An image that was started from a saved core has them already."
   (begin-listening)
   (free-children))
 
 (defun guard ()
-  "Install the guards whose installation makes SBCL walk all its code. An image does this after the
-greeting, because it takes long. A saved core has it done already."
+  "Install the hooks that protect the image from user code, such as those around exits and new
+threads. An image does this after the greeting, because it takes long: SBCL walks all its code. In a
+saved core they are installed already."
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)
@@ -218,8 +219,8 @@ this thread last. Between these two ends, this thread only sleeps."
             (end-with-server 9)
             (sb-thread:join-thread reader :default nil :timeout 5))
           **at-stop**)
-    ;; A signal of 0 turns the kernel's signal off. From now on the reader thread notices the end of
-    ;; the server, and then also ends the processes that the image started.
+    ;; Let the kernel send no signal any more when the server ends. From now on the reader thread
+    ;; notices the end of the server, and then also ends the processes that the image started.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))

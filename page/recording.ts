@@ -26,7 +26,7 @@ function treeElement(calls: Recording['calls']): HTMLElement {
   /** For each depth: the list to which the next call of this depth is added. */
   const lists = [root];
   for (const [index, { depth, text }] of calls.entries()) {
-    // The callers of the first calls may be missing, so a call can be deeper than the innermost list.
+    // The recording may lack the callers of its first calls. Such a call goes into the innermost list that exists.
     const level = Math.min(depth, lists.length - 1);
     const call = element('bdi', {}, text);
     const isCaller = (calls[index + 1]?.depth ?? 0) > depth;

@@ -92,7 +92,7 @@ export interface OneOfSeveral {
   questions: OpenQuestions;
   editors: Editors;
   observations: Observations;
-  /** The last change of a file, for which the next change waits. */
+  /** `last` is a promise for the end of the latest change of a file. The next change waits for it. */
   changes: { last: Promise<unknown> };
   /** Calls `rollBack`, which undoes what killed servers left unfinished, and resolves with its texts. All images share
    * this function. Only its first call calls `rollBack`. Later calls wait for that, and resolve with no texts. */
@@ -246,7 +246,8 @@ function placesIn(image: Image, forbids: ImageParts['forbids']) {
   return { readLoaded: loadedTexts(image), forbids, features: () => image.features };
 }
 
-/** Returns the name of the image of CONFIG if a command starts it and no folder of the workspace is mapped. */
+/** Returns the name of the remote image that the command in CONFIG starts, if none of its path mappings (`maps`) covers
+ * a folder of the workspace. Returns undefined when one does, or when CONFIG has no such command. */
 function unmappedImage({ imageCommand, root, roots }: Config): string | undefined {
   const maps = imageCommand?.maps ?? [];
   const isMapped = [root, ...roots].some((folder) => mappedPath(folder, maps) !== undefined);
@@ -305,9 +306,9 @@ function recordsOf(
 }
 
 /** Returns the object that exchanges tools between REGISTRY and the image of TOOL_DEPENDENCIES. The image gets the
- * eighteen tools as functions, and REGISTRY gets the tools that code in the image defines. When the image is lost,
- * HOLDS and these tools are cleared. CALLS_NAME_IMAGE is true when calls have the argument `image`, so that no tool
- * may have a parameter of this name. */
+ * eighteen tools of the contract as functions, and REGISTRY gets the tools that code in the image defines. `clear`,
+ * which is called when the image is lost, removes these tools and the held calls in HOLDS. CALLS_NAME_IMAGE is true
+ * when calls have the argument `image`, so that no tool may have a parameter of this name. */
 function imageTools(
   registry: ToolRegistry,
   holds: HeldToolCalls,
@@ -333,7 +334,8 @@ function imageTools(
 
 /** Returns the workspace: the folders of CONFIG, and the source folders of the systems that IMAGE has loaded. Code in
  * the image can change the list of source folders, so those that are too wide, or that SANDBOX hides, are left out.
- * SHARED has the editors that report files with unsaved changes. */
+ * SHARED has the editors that report files with unsaved changes and, if the server has several images, the `changes` of
+ * OneOfSeveral. */
 function workspaceOf(
   { roots, root, readRoots, imageCommand }: Config,
   image: Image,

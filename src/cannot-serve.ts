@@ -14,7 +14,7 @@ const SERVER_ERROR = -32000;
 const OTHERS: readonly string[] = [...COMMANDS, '--help', '--version'].filter((word) => word !== 'serve');
 
 /** WORD is the first word of the command line. Returns true when it is undefined, a flag or one of COMMANDS. Any other
- * word names a tool to call in a server that already runs for this workspace, so this process is no server. */
+ * word is a verb: this process is then no server, but calls a tool in the server of the workspace. */
 export function isOfServer(word: string | undefined): boolean {
   return word === undefined || word === 'serve' || word.indexOf('-') === 0 || OTHERS.indexOf(word) !== -1;
 }

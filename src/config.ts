@@ -225,8 +225,8 @@ interface CommandLine {
   maps: { here: string; there: string }[];
 }
 
-/** Returns the images that the values of `--image` in ALL name. Throws a UsageError when two have the same name, or
- * when FLAGS contain a flag that is impossible with these images. */
+/** Returns the images to use. ALL has the values of `--image`, which name them. Throws a UsageError when two have the
+ * same name, or when FLAGS contain a flag that is impossible with these images. */
 function readImages(flags: ReadonlyMap<string, string>, all: ReadonlyMap<string, string[]>): ImageChoices {
   const [first = 'auto', ...more] = all.get('image') ?? [];
   const images: ImageChoices = [readImage(first), ...more.map(readImage)];

@@ -50,8 +50,8 @@ function nameText(name: string): string {
   return withIsolates(/^[^\s,;?"]+$/.test(shown) ? shown : JSON.stringify(shown));
 }
 
-/** Returns TEXT, which the server did not write, with codes for hidden characters. It must be at the end of a line,
- * because words after it would look like part of it. */
+/** Returns TEXT, which the server did not write, shortened, and with codes in place of hidden characters. The result
+ * must be at the end of a line, because words after it would look like part of it. */
 export function quoted(text: string): QuestionLine {
   return new QuestionLine(
     withIsolates(bounded(visibleLine(bounded(text, PRECUT_FACTOR * QUOTE_LIMIT)), QUOTE_LIMIT)),

@@ -21,10 +21,10 @@ interface ServeOptions {
   started: () => Promise<void>;
   version: string;
   homepage?: string | undefined;
-  /** Called when the program has executed the code that most sessions execute at their beginning, so that the code
-   * cache can be stored. Can be called several times. */
+  /** Stores the code cache: the compiled form of the functions that have run. Called when this process has done what
+   * most sessions do at their beginning, and again at its end. */
   onWarm: () => void;
-  /** Number of milliseconds from the last connection to the exit of a session, instead of the default. */
+  /** Number of milliseconds after which a session exits once its last connection has ended. Replaces the default. */
   idleMs?: number | undefined;
   /** Number of milliseconds for the running calls to answer after the end of stdin, instead of the default. */
   lastAnswersMs?: number | undefined;
@@ -59,8 +59,9 @@ export async function serveImages(options: ServeOptions): Promise<never> {
   return new Promise(() => {});
 }
 
-/** Waits until no other process starts a session for the workspace of CONFIG. Resolves with a function to call when the
- * socket of this session is open. Throws a SetupError when such a session has started meanwhile. */
+/** Waits until no other process starts a session for the workspace of CONFIG. Resolves with a function that lets others
+ * start one again. The caller must call it when the socket of this session is open. Throws a SetupError when another
+ * process has started a session meanwhile. */
 async function begunSession({ serving, root }: Config): Promise<() => void> {
   if (serving === undefined) return () => {};
   const { beginSession } = await import('./command/sessions.ts');

@@ -76,7 +76,8 @@ function withMarks(name: string): string {
 }
 
 /** Returns NAME with codes such as `<U+0251>` in place of letters and signs that a person can confuse with others:
- * signs that are not ASCII, phonetic letters, and letters that are variants of other letters. */
+ * signs that are neither ASCII nor emoji, phonetic letters, and variants of ASCII letters, such as full-width
+ * letters. */
 function withSigns(name: string): string {
   const signs =
     /(?!\p{ASCII}|\p{Extended_Pictographic})[\p{P}\p{S}\p{N}\p{Script=Latin}]|(?!\p{ASCII})\p{L}/gu;

@@ -120,8 +120,8 @@ chosen has a successor, it is the successor. The reason: a program often keeps a
       capture))
 
 (defun keep (capture string start end)
-  "Append the characters of STRING from index START to END to the DESTINATION of CAPTURE. While
-the destination is followed and has no room for more characters, wait."
+  "Append the characters of STRING from index START to END to the DESTINATION of CAPTURE. If the
+server takes its output in parts (see FOLLOW), wait while it has no room for more characters."
   (loop for into = (destination capture)
         for to = (if (eq into capture)
                      (keep-part capture string start end)

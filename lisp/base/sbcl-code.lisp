@@ -56,7 +56,7 @@ second argument is the largest number of arguments to return."
   ("SB-C" "CORE-DEBUG-SOURCE"))
 (define-internal source-form (source)
   "Return the form that EVAL or COMPILE has compiled, from SOURCE, the CORE-SOURCE of its code.
-SBCL's numbers of subforms count within this form, even if the code was compiled while a file was
+SBCL counts subforms from the beginning of this form, even if the code was compiled while a file was
 loaded."
   ("SB-C" "CORE-DEBUG-SOURCE-FORM"))
 
@@ -243,7 +243,7 @@ COLUMN). Return NIL if it is unknown."
   "The type of errors that compiled code signals where a form could not be compiled."
   ("SB-INT" "COMPILED-PROGRAM-ERROR"))
 (define-internal-type compiler-error
-  "The type of errors during compilation for which the compiler generates code that signals an
+  "The type of errors in a form for which the compiler replaces the form by code that signals an
 error."
   ("SB-C" "COMPILER-ERROR"))
 (define-internal-name +warned+
@@ -265,7 +265,7 @@ error."
   "The type of warnings that a proclaimed type differs from the type proclaimed before."
   ("SB-KERNEL" "PROCLAMATION-MISMATCH"))
 (define-internal-type other-package
-  "The type of warnings that a package has more in it than its DEFPACKAGE form."
+  "The type of warnings that a package has more in it than its DEFPACKAGE form says."
   ("SB-INT" "PACKAGE-AT-VARIANCE"))
 
 ;;; Printing of code
@@ -294,7 +294,8 @@ error."
 by a period."
   ("SB-INT" "COMMA-KIND"))
 (define-internal make-comma (expression kind)
-  "Return a COMMA object before EXPRESSION. KIND is a result of COMMA-KIND." ("SB-INT" "UNQUOTE"))
+  "Return a COMMA object, the comma in front of EXPRESSION. KIND is a result of COMMA-KIND."
+  ("SB-INT" "UNQUOTE"))
 (define-internal-type unprintable
   "The type of objects that print as a given text between #< and >."
   ("SB-DEBUG" "UNPRINTABLE-OBJECT" "SB-INT" "UNPRINTABLE-OBJECT"))

@@ -48,7 +48,7 @@ form number, which is large, or the difference from the number of the first call
 
 (defun map-xrefs (function xrefs)
   "Call FUNCTION with the kind, the name and the form number of each reference in XREFS, packed
-cross references. The form numbers are absolute in every SBCL."
+cross references. FUNCTION gets the form numbers themselves even if SBCL stores differences."
   (if *differences*
       (let ((last-kind nil) (last-name nil) (last 0))
         (map-packed-xrefs (lambda (kind name number)
@@ -215,9 +215,10 @@ through which CODE, a code object, calls functions."
       words-before-functions))
 
 (defconstant +name-of-cell+ (internal-symbol "SB-VM" "LINKAGE-ADDR->NAME")
-  "The name of the function that takes a linkage cell and returns the name of the function in it, or
-NIL in SBCLs before 2.4.7. Newer SBCLs call a global function through the linkage cell of its name.
-In older ones, the constants of code contain a CELL for each function that the code calls.")
+  "The name of SBCL's function that takes a linkage cell and returns the name of the function in it.
+NIL in SBCLs before 2.4.7, which have no such function. Newer SBCLs call a global function through
+the linkage cell of its name. In older ones, the constants of code contain a CELL for each function
+that the code calls.")
 
 (defun linked-names (code)
   "Return a list of the names of the functions that CODE, a code object, calls through linkage

@@ -92,9 +92,10 @@ internal, and says why the backend does not use it if SBCL has it."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "Return true if the backend lacks ABILITY, an ABILITY structure. It lacks an ability that it was
-compiled without, and has one whose own probe has succeeded. It lacks any other ability if the check
-of the ability fails or, without a check, if one of its internals is missing."
+  "Return true if the backend lacks ABILITY, an ABILITY structure. If the backend was compiled
+without ABILITY, it lacks it. Otherwise, if ABILITY has a probe of its own and this has succeeded,
+the backend has it. In other cases, the backend lacks ABILITY if its check fails or, without a
+check, if one of its internals is missing."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)

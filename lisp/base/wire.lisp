@@ -17,7 +17,7 @@ IN, OUT: binary streams. OUT is NIL when the channel is closed.
 LOCK: the mutex that a thread holds while it writes a frame.
 LEFT: a list of buffers with frames that are still to be sent, newest first. The reader thread puts
 its frames there instead of waiting for another thread that is sending.
-FEATURES: the list of features that was sent last."
+FEATURES: the value of *FEATURES* that the server was sent last."
   in out (lock (sb-thread:make-mutex :name "live-lisp send")) (left '()) (features '()))
 
 (defvar *channel* (make-channel nil nil)
@@ -74,7 +74,7 @@ NIL."
 
 (defun write-frame (buffer channel)
   "Write the frame in BUFFER to CHANNEL, if it is open. The caller must hold the lock of CHANNEL. If
-the server is gone, call **ON-PEER-GONE** with 3."
+the server is gone, call **ON-PEER-GONE** with the exit code 3."
   (handler-case
       (let ((out (channel-out channel)))
         (when out
@@ -99,9 +99,9 @@ that thread calls this function afterwards."
 
 (defun send-frame (buffer)
   "Send the frame in BUFFER on *CHANNEL*. Interrupts wait until the whole frame is sent. If the
-server is gone, call **ON-PEER-GONE** with 3. If the channel is closed, send nothing. The reader
-thread never waits for other threads that send: the server may be waiting to send a message itself,
-and only the reader thread can receive it."
+server is gone, call **ON-PEER-GONE** with the exit code 3. If the channel is closed, send nothing.
+The reader thread never waits for other threads that send: the server may be waiting to send a
+message itself, and only the reader thread can receive it."
   (let ((channel *channel*))
     (sb-sys:without-interrupts
       (if *reading*

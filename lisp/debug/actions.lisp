@@ -39,7 +39,7 @@
 (defun look-in-thread (id name function arguments)
   "Begin the request with the id ID for the operation NAME: call FUNCTION in the thread that is
 stopped at a held error. ARGUMENTS, a hash table, contains the number of the error. FUNCTION returns
-a plist of answer members."
+a plist of JSON members."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))
@@ -63,9 +63,10 @@ function answers that it continues."
     (if (null (held-job held))
         (answer guest (list "value" (object "goesOn" t)))
         (let* ((output (job-output guest)) (follow (shiftf (capture-followed output) nil)))
-          (setf (job-answered guest) t
-                (capture-successor output) (session-background (job-session guest))
-                (job-notes (take-over-job held (job-id guest) follow)) (list "left" t))))))
+          (setf (job-answered guest) t)
+          ;; What the thread still writes into the output of the job belongs to no call.
+          (setf (capture-successor output) (session-background (job-session guest)))
+          (setf (job-notes (take-over-job held (job-id guest) follow)) (list "left" t))))))
 
 ;;; Continuing from a held error, at which a thread is stopped for debugging
 
@@ -99,8 +100,9 @@ FOLLOW is true, the server takes the output of the job in parts. Return the job.
     job))
 
 (defun make-follower (held id name)
-  "Return a new job, which runs nothing, for the request with the id ID of the operation NAME. The
-job only reports how the thread of HELD, a HELD structure in a thread of the program, continues."
+  "Return a new job for the request with the id ID of the operation NAME. HELD is a HELD structure
+for an error in a thread of the program, which has no job of its own. The new job runs nothing. It
+only reports how that thread continues."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -140,8 +142,9 @@ report that the thread continues, and end JOB."
     (end-job job)))
 
 (defun refuse (held job &rest members)
-  "Answer the request of JOB with a JSON object of MEMBERS, a plist: the reason why the thread of
-HELD, a HELD structure, does not continue in the requested way. The error stays held."
+  "Answer the request of JOB that the thread of HELD, a HELD structure, cannot continue in the
+requested way. MEMBERS is a plist for a JSON object, the answer, which contains the reason. The
+error stays held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 

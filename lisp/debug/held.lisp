@@ -1,7 +1,7 @@
 ;;;; Held errors. The thread of a held error is stopped where the error was signalled, with all its
 ;;;; frames, and runs the requests of the tool debug about the error. A request that only inspects
-;;;; runs as a separate job in that thread. The answer to a request to continue is the next answer
-;;;; of the job that the error has stopped.
+;;;; runs as a separate job in that thread. A request to continue a call gets what the job of that
+;;;; call answers next, such as its result or another held error.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -139,8 +139,8 @@ caller must have reserved HELD by CLAIM-HELD."
   (sb-thread:signal-semaphore (held-gate held)))
 
 (defun next-command (held)
-  "HELD is a HELD structure. Wait until a request gives it a command, a function, and return this
-function. Return NIL if none comes within HELD-SECONDS."
+  "Wait until a request gives a command to HELD, a HELD structure, and return the command. It is a
+function without parameters. Return NIL if no command comes within HELD-SECONDS."
   (setf (held-command held) nil)
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)

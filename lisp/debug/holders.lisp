@@ -85,9 +85,9 @@ such as an index."
       (t (when (value-cell-p object) (pass (cell-value object) :cell))))))
 
 (defun holding-p (object)
-  "Return true if OBJECT can keep other objects alive. Return false for symbols with a package,
-which are roots; for EQL specializers, whose objects MAP-REFERENCES visits from the methods; and for
-structures of the backend."
+  "Return true if a search for references must enter OBJECT, since it can keep other objects alive.
+Return false for a symbol with a package, since it is a root, and for an EQL specializer, since
+MAP-REFERENCES finds its object through the method. Return false for structures of the backend."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
@@ -353,9 +353,10 @@ of a path is followed only once, and the lists share their tails."
    "True for a number, a character or a symbol with a package: no search is made for these."))
 
 (defun like-hits (walk)
-  "Return a list of (HIT COUNT) lists for the hits of WALK, a WALK structure. If MANY of WALK is
-true, hits with the same path by PATH-LIKENESS are one row with their COUNT. The rows with the
-largest COUNT come first, and among equal ones the nearest."
+  "Return a list of (HIT COUNT) lists, the rows, for the hits of WALK, a WALK structure. If the slot
+MANY of WALK is true, one row stands for all hits with the same PATH-LIKENESS: HIT is the nearest of
+them, and COUNT their number. Otherwise each hit has a row of its own. The rows with the largest
+COUNT come first. Among rows with the same COUNT, the nearest hit comes first."
   (let ((alike (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (rows '()))
     (dolist (hit (reverse (walk-hits walk)))
       (let* ((likeness (and (walk-many walk) (path-likeness walk (cdr hit) known)))

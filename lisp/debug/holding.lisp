@@ -38,7 +38,8 @@ this session holds."
 ;;; The frames, restarts and locks of the stopped thread
 
 (defun why-not-noted (held)
-  "Call NOTE-STACK with HELD, a HELD structure. Return NIL, or a text with the reason of a failure.
+  "Record the frames, restarts and locks of this thread in HELD, a HELD structure, by NOTE-STACK.
+Return NIL or, if this fails, a text with the reason.
 Handle all errors: SBCL is in its debugger here, and an unhandled error would make it ask at the
 terminal."
   (handler-case (progn (note-stack held) nil)
@@ -105,17 +106,17 @@ Return when a command ends HELD by a throw to HELD, or when no command has come 
 ;;; The members of an answer about a held error
 
 (defun held-members (held keeper)
-  "Return a plist of answer members about HELD, a HELD structure: \"condition\", a JSON object for
-the condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL or a function
-like *ERROR-KEEPER*, which keeps the condition."
+  "Return a plist of JSON members about HELD, a HELD structure: \"condition\", a JSON object for
+the condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL or, to
+keep the condition for later requests, a function with the parameters of *ERROR-KEEPER*."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered-restarts* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
           "held" (held-data held))))
 
 (defun held-calls (frames)
-  "Return a list of calls for FRAMES, each a cons of a call and its place. This is the list of
-FRAME-CALLS, but for a frame of the system the place is the plist (\"system\" T)."
+  "Return the list that FRAME-CALLS returns for FRAMES, but with the plist (\"system\" T) as the
+place of each frame of the system."
   (loop for frame in frames
         for call in (frame-calls frames)
         collect (if (or (folded-p frame) (not (system-frame-p frame)))

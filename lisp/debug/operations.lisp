@@ -27,7 +27,7 @@ image holds, the row names that server."
                                        "type" (class-text (class-of (held-condition held)))))))
 
 (defun no-frame (number)
-  "Return a plist of answer members which say that the error of this thread has no frame with
+  "Return a plist of JSON members which say that the error of this thread has no frame with
 NUMBER."
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 
@@ -128,7 +128,7 @@ SBCL, and global variables."
             collect symbol)))
 
 (defun fail-not-kept (symbol)
-  "Signal an error that the value of SYMBOL, a variable of a frame, was not kept."
+  "Signal an error about SYMBOL, a variable of a frame: its value was not kept."
   (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or ~
           load_file keeps all."
          symbol))

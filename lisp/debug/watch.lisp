@@ -207,9 +207,9 @@ most *WATCHED-AT-ONCE* errors were counted in this second."
       (<= (incf (watch-count-in-second watch)) *watched-at-once*))))
 
 (defun record-watched (watch condition frames more)
-  "Record CONDITION in WATCH, a WATCH structure, as the newest error. But if FOLLOWS-CAUSE-P is true
-for CONDITION, record it after the newest error, its cause. FRAMES and MORE are the values of
-SHOWN-FRAMES when CONDITION was signalled."
+  "Record CONDITION in WATCH, a WATCH structure, as the newest error. But if the error recorded
+before is its cause (FOLLOWS-CAUSE-P), leave that one in the first place, and put CONDITION behind
+it. FRAMES and MORE are the values of SHOWN-FRAMES when CONDITION was signalled."
   (let* ((calls (frame-calls frames))
          (cause (follows-cause-p condition watch))
          (record (object "time" (get-universal-time)

@@ -94,7 +94,7 @@ compiled with this file as source: READTABLE-FOR-FORM makes the reader return th
     (list* "formNumber" number members)))
 
 (defun compile-without-loading (source fasl)
-  "Compile the file SOURCE into the file FASL. Return a plist of answer members with the member
+  "Compile the file SOURCE into the file FASL. Return a plist of JSON members with the member
 \"value\", a JSON object of the shape LOADED-FILE. If SOURCE is a script, do not load the libraries
 that it loads."
   (load-packages-of source)

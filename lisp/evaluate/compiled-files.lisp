@@ -18,8 +18,9 @@ exists, return the name of FILE."
   (sb-ext:native-namestring (found-name file)))
 
 (defun call-in-folder-of (file function)
-  "Call FUNCTION while the directory of FILE, a pathname, exists. If it does not exist, because the
-image does not see the server's files, make it, and delete it with its contents afterwards."
+  "Call FUNCTION and return its values. Make sure that the directory of FILE, a pathname, exists
+meanwhile. If it did not exist, because the image does not see the server's files, delete it with
+its contents afterwards."
   (multiple-value-bind (name made) (ensure-directories-exist file)
     (declare (ignore name))
     (unwind-protect (funcall function)

@@ -368,7 +368,7 @@ just read from STREAM."
 
 (defun evaluate-text (text)
   "Read and evaluate the forms of TEXT one by one. Push the result of VALUES-DATA for each form onto
-*EVALUATED-VALUES*. Return a plist of answer members with \"unreadable\": NIL, or a JSON object with
+*EVALUATED-VALUES*. Return a plist of JSON members with \"unreadable\": NIL, or a JSON object with
 the reason why a form could not be read."
   (list "unreadable"
         (map-forms (lambda (form start stream)
@@ -377,13 +377,13 @@ the reason why a form could not be read."
                    text)))
 
 (defun remarks-so-far ()
-  "Return a plist of answer members about the current package and the warnings so far. Forget these
+  "Return a plist of JSON members about the current package and the warnings so far. Forget these
 warnings, so that later answers do not repeat them."
   (prog1 (list* "package" (package-name (usable-package *package*)) (warning-members))
     (setf *remarks* (make-remarks))))
 
 (defun call-as-job-part (package function &key together)
-  "Call FUNCTION, which returns a plist of answer members, in the session. *PACKAGE* is PACKAGE or,
+  "Call FUNCTION, which returns a plist of JSON members, in the session. *PACKAGE* is PACKAGE or,
 if PACKAGE is NIL, the session's package. If TOGETHER is true, compile everything in one compilation
 unit. Return the plist from FUNCTION or, if FUNCTION does not return, members about this end. Add
 members about warnings, restarts and settings."
@@ -409,7 +409,7 @@ members about warnings, restarts and settings."
             (style-members))))
 
 (defun done-members ()
-  "Return a plist of answer members: the number of the form that was evaluated last, and the values
+  "Return a plist of JSON members: the number of the form that was evaluated last, and the values
 of the evaluated forms."
   (list "formNumber" *form-number*
         "values" (loop for values in (reverse *evaluated-values*)
@@ -417,7 +417,7 @@ of the evaluated forms."
 
 (defun evaluate-code (code package)
   "Evaluate the forms of CODE, a text, in PACKAGE or, if PACKAGE is NIL, in the session's package.
-Return a plist of answer members."
+Return a plist of JSON members."
   (let* ((*form-number* 0)
          (*value-budget* *values-limit*)
          (*evaluated-values* '())

@@ -158,7 +158,7 @@ already. Return a JSON object about the outcome."
 
 (defun system-members (name force)
   "Load the system NAME. If FORCE is true, load it again even if it is loaded already. Return a
-plist of answer members."
+plist of JSON members."
   (scan-systems)
   (multiple-value-bind (system needed) (found-system name)
     (let ((plain (string-downcase (string-left-trim "#:" name))))

@@ -5,7 +5,7 @@
 
 (defun call-as-loading-job (function)
   "Call FUNCTION, which compiles and loads files, by CALL-AS-JOB-PART, in one compilation unit and
-without compiler notes. FUNCTION returns a plist of answer members."
+without compiler notes. FUNCTION returns a plist of JSON members."
   (call-as-job-part nil (lambda () (call-with-quiet-compiler function)) :together t))
 
 (defvar *phase* nil "The phase of the current load: \"compile\" or \"load\".")
@@ -43,8 +43,9 @@ value, call LOAD with this value. Return the last value of LOAD."
 
 (defun load-noting (load source file forget)
   "Call LOAD, a function that loads the compiled code of SOURCE, and record its definitions as
-definitions of FILE. SOURCE is FILE or a copy of it. If FORGET is not NIL, call FORGET-OLD with
-FORGET afterwards. Return a JSON object with the differences between the image and FILE."
+definitions of FILE. SOURCE is FILE or a copy of it. If FORGET is not NIL, afterwards remove the
+definitions that FILE no longer makes; FORGET is the argument WHICH of FORGET-OLD. Return a JSON
+object with the differences between the image and FILE."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path))))
     ;; CALL-DISPLACING-METHODS is around CALL-NOTING, because CALL-DISPLACING-METHODS ends with a
@@ -57,9 +58,10 @@ FORGET afterwards. Return a JSON object with the differences between the image a
                                                   :tried tried))))))
 
 (defun load-result (load source file forget)
-  "Call LOAD by LOAD-NOTING with SOURCE, FILE and FORGET. Return a JSON object of the shape
-LOADED-FILE. LOAD is NIL if nothing was compiled, or a function that returns true if the compiler
-reported a failure. This function throws to SECTION-UNREADABLE if a later form cannot be read."
+  "Load the compiled code of FILE, and return a JSON object of the shape LOADED-FILE. LOAD is the
+function that loads the code, or NIL if nothing was compiled. LOAD returns true if the compiler
+reported a failure, and throws to SECTION-UNREADABLE if a later form cannot be read. SOURCE and
+FORGET are as in LOAD-NOTING."
   (setf *phase* "load")
   (let* ((failed nil) (agreement nil)
          (whole (and load
@@ -98,7 +100,7 @@ FILE or a copy of it. If FORGET is true, remove definitions that FILE no longer 
   (phase (member "compile" "load") :optional
    "The phase in which the load ended: 'load' when it succeeded.")
   (value loaded-file :optional)
-  (twins (list twin) :optional "The systems that were loaded and have another definition, too."))
+  (twins (list twin) :optional "Loaded systems that another .asd file defines too."))
 
 (define-operation ("load-file" :members t :holds t :gives load-file-data)
     (file fasl content

@@ -24,7 +24,9 @@ loaded."
 (define-shape source-text ()
   "The text of a source file."
   (written integer "The universal time at which the file was written.")
-  (text string :optional "A character for each octet. Absent when the server has the text."))
+  (text string :optional
+   "The octets of the file, each as the character with this code. Absent when the server already has
+   this version."))
 
 (define-operation ("source-text" :gives source-text)
     (file

@@ -32,8 +32,9 @@ AGAIN is true, it searches in any case."
                5000))))
 
 (defun asd-data (name)
-  "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the names of
-the systems that this file defines. Return NIL if there is no such file, or if it defines NAME."
+  "Tell why ASDF does not find the system NAME: return a JSON object with the .asd file in which
+ASDF looks for it, and the names of the systems that this file defines instead. Return NIL if there
+is no such file, or if it does define NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
          ;; The registry has the name of a symbolic link, and the system has the name of its target.
          (true (and file (true-file file)))
@@ -255,8 +256,9 @@ folder, and one that was reported before."
                                  "other" (sb-ext:native-namestring other))))))
 
 (defun names-meant (name)
-  "Return a list of the system names that a user who writes NAME may mean: NAME itself if it is
-known, known systems that differ from NAME only in letter case, NAME, and NAME in lower case."
+  "Return a list of the system names that a user who writes NAME may mean, the likeliest first
+and without duplicates: NAME if it is known, then known systems that differ from NAME only in letter
+case, then NAME even if it is unknown, then NAME in lower case."
   (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems))
                        :test-not #'string-equal)))
     (remove-duplicates (append (and (member name known :test #'string=) (list name))

@@ -16,8 +16,8 @@ an uninterned symbol, its name is the name of a package that did not exist befor
 ;;; The file of a definition
 
 (defun location-file (location)
-  "Return the name of the file of LOCATION, a source location or SBCL's record of a DEFSETF, or NIL
-if it has no file. Return :UNKNOWN if LOCATION is another object."
+  "Return the name of the file of LOCATION, or NIL if it has no file. LOCATION is a source location,
+or SBCL's record of a DEFSETF, which contains one. Return :UNKNOWN if LOCATION is another object."
   (typecase location
     (source-location (location-name location))
     ((cons t cons) (location-file (cddr location)))
@@ -59,8 +59,8 @@ variables and types."
 
 (defun info-numbers (categories)
   "Return a list of SBCL's numbers for the kinds of information in CATEGORIES, a list of keywords.
-Leave out the kind :DEFINITION of functions: its object must stay, because compiled code refers to
-it."
+Leave out the kind :DEFINITION of functions, because compiled code refers to its value, an object
+that must stay."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -136,9 +136,9 @@ value of SYMBOL, unless SYMBOL was unbound and has become a constant or global v
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "Return two values about SYMBOL in the categories from OTHER-CATEGORIES, such as its SETF
-expander: a list of SBCL's information, such as functions and source locations, and a function
-without parameters that restores this information."
+  "Return two values about what SBCL's globaldb has recorded for SYMBOL in the OTHER-CATEGORIES, for
+example its SETF expander: a list of the recorded objects, such as functions and source locations,
+and a function without parameters that records them again."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))

@@ -142,7 +142,7 @@ APART-FROM-THEIRS."
 (define-hook sb-thread:interrupt-thread interrupting-apart)
 
 (defun note-threads ()
-  "Install the hook that records the job that starts each new thread."
+  "Install the hook that records for each new thread which job has started it."
   (install-hooks 'starter-noted))
 
 (defun guard-threads ()

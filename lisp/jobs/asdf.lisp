@@ -90,8 +90,8 @@ user has no library manager."
        t))
 
 (defun package-loader (condition)
-  "Return the function that loads ASDF or the library manager if CONDITION is a reader error about a
-missing package of it. Otherwise return NIL."
+  "If CONDITION is a reader error about a missing package of ASDF or of the library manager, return
+the function that loads ASDF or the manager. Otherwise return NIL."
   (let ((package (missing-package condition)))
     (cond ((null package) nil)
           ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
@@ -154,8 +154,7 @@ The backend does not load it again, because some of its forms have run already."
 ;;; by an environment variable.
 
 (defvar *tree-files* :unknown
-  "A list of the pathnames of the .asd files in the session's trees. :UNKNOWN before this job has
-searched for them.")
+  "The result of FILES-IN-TREES. :UNKNOWN before this job has called that function.")
 
 (defun files-in-trees ()
   "Return a list of the pathnames of the .asd files in the folders in SESSION-TREES and below them.
@@ -174,15 +173,16 @@ Skip folders that ASDF never searches, such as .git."
                    (setf files (append files (directory (merge-pathnames "*.asd" folder))))))))))
 
 (defun system-in-trees (name)
-  "Return the pathname of the .asd file of the system NAME if it is in the session's trees, or NIL.
-In jobs, ASDF calls this function after its other functions that find systems."
+  "Return the pathname of the .asd file of the system NAME if FILES-IN-TREES finds one, or NIL. In
+jobs, ASDF calls this function after its other functions that find systems."
   (when (eq *tree-files* :unknown)
     (setf *tree-files* (call-skipping-undecodable #'files-in-trees)))
   (let ((primary (funcall (contrib-function "ASDF" "PRIMARY-SYSTEM-NAME") name)))
     (find primary *tree-files* :key #'pathname-name :test #'equal)))
 
 (defun call-finding-trees (function)
-  "Call FUNCTION. Meanwhile ASDF, if it is loaded, also finds the systems in the session's trees."
+  "Call FUNCTION and return its values. Meanwhile ASDF, if it is loaded, also finds the systems in
+the folders of SESSION-TREES."
   (let ((finders (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if (and (session-trees *session*) finders (boundp finders)
              (not (member 'system-in-trees (symbol-value finders))))

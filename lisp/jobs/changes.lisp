@@ -1,5 +1,5 @@
 ;;;; Records the changes in an image that several servers share. The next answer to a server then
-;;;; names the changes that other servers made, or the person who runs the image.
+;;;; lists the changes that were made by other servers, or by the person who runs the image.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -64,7 +64,7 @@ replaces."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()
-  "Return a plist of answer members about changes by others since the last call of this function for
+  "Return a plist of JSON members about changes by others since the last call of this function for
 *SESSION*: \"changes\", a list of texts, the oldest first, and \"moreChanges\", the number of older
 changes that it leaves out. Return NIL if there are none."
   (when **attached**

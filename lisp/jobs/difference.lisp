@@ -103,11 +103,15 @@ Return NIL if one of them has no parts, or if they have parts of different kinds
 
 (defun alike-p (exactly one other)
   "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or if both are
-other objects of the same class. If EXACTLY is false, ignore letter case and the types of numbers."
+other objects of the same class, and of the same dimensions if they are arrays. If EXACTLY is false,
+ignore letter case and the types of numbers."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))
-        (eq (class-of one) (class-of other)))))
+        (and (eq (class-of one) (class-of other))
+             (or (not (arrayp one))
+                 (vectorp one)
+                 (equal (array-dimensions one) (array-dimensions other)))))))
 
 (defun other-character (exactly one other limit)
   "Return the first index below LIMIT at which the strings ONE and OTHER differ, or NIL. If EXACTLY
@@ -120,8 +124,7 @@ is false, ignore letter case."
           return index))
 
 (defparameter *others-of-part* 8
-  "The largest number of comparisons of one object, each with another object, that COMPARED-P
-records.")
+  "The largest number of comparisons that COMPARED-P records for one object.")
 
 (defun compared-p (seen depth one other)
   "Return true if SEEN records a comparison of ONE with OTHER at nesting depth DEPTH or less.

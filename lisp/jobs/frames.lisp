@@ -1,9 +1,8 @@
 ;;;; Finds the frames of user code on the stack. The frames of SBCL and of the backend at both ends
 ;;;; of the stack are left out. Between them, FOLDED-FRAMES puts a FOLDED structure in place of each
-;;;; run of system frames. Some functions of the backend call user code, or are called by it.
-;;;; FRAME-ROLE returns which of these a frame's function does, as NOTE-FRAME has recorded
-;;;; (base/backend-names.lisp). The source places of frames are in places.lisp, their local
-;;;; variables in locals.lisp.
+;;;; run of system frames. NOTE-FRAME (base/backend-names.lisp) records which functions of the
+;;;; backend call user code, or only wait; this file treats their frames specially. The source
+;;;; places of frames are in places.lisp, their local variables in locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -196,9 +195,9 @@ satisfy LOADER-P either."
                  frames))
 
 (defun below-entry (frames)
-  "FRAMES is a list of frames, newest first. Return the tail of FRAMES after the oldest frame whose
-name satisfies ENTRY-P, without the frames that interrupted the program. Also leave out the frames
-of foreign code that called into Lisp for the interruption: they are among the next six."
+  "FRAMES is a list of frames, newest first. Return those that ran when the program was
+interrupted: the frames older than the oldest one whose name satisfies ENTRY-P. If foreign code has
+called into Lisp to deliver the interrupt, leave out its frames, too. They are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry

@@ -146,14 +146,15 @@ REDEFINES-COMPILED-P."
   (loop for (nil . redefines) being the hash-values of *restarts-taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Add KEY, a key for *RESTARTS-TAKEN*, to this table unless it is there. REDEFINES is true if the
-condition satisfied REDEFINES-COMPILED-P."
+  "Add KEY, which stands for a restart that was invoked for a condition, to the table
+*RESTARTS-TAKEN* unless it is there. REDEFINES is true if that condition satisfied
+REDEFINES-COMPILED-P."
   (unless (gethash key *restarts-taken*)
     (setf (gethash key *restarts-taken*) (cons (hash-table-count *restarts-taken*) redefines))))
 
 (defun call-taking-again (function)
-  "Call FUNCTION, which repeats work of this call, and return its value. The chosen restarts may be
-invoked again meanwhile, for conditions equal to those before."
+  "Call FUNCTION, which does work of this job a second time, and return its values. Meanwhile, a
+restart may be invoked again for a condition that is equal to one for which it was invoked before."
   (let* ((before *restarts-taken*) (*restarts-taken* (make-hash-table :test 'equal))
          (again *restarts-taken*))
     (unwind-protect (funcall function)

@@ -47,7 +47,7 @@ names or files that are still to be read. It returns NIL if nothing is left.")
     (and what (object "what" what "count" count))))
 
 (defun interruption (job reason)
-  "Return a plist of answer members for an interrupt of JOB: REASON, a text, and the state in which
+  "Return a plist of JSON members for an interrupt of JOB: REASON, a text, and the state in which
 the interrupt found JOB. If the program has called EXIT, return only a member that says so, because
 the exit continues."
   (if (exiting-p)
@@ -111,9 +111,9 @@ interrupt records only the names of functions. If JOB is not interruptible yet, 
         (t (setf (job-waiting job) reason))))
 
 (defun interrupt-job (job reason)
-  "Interrupt JOB with REASON, a text. Do nothing if JOB is NIL. If JOB only follows a thread of the
-program, answer its request, and let the thread continue. If JOB still waits for the main thread,
-answer its request without running it."
+  "Interrupt JOB with REASON, a text. Do nothing if JOB is NIL. If JOB runs no code itself,
+but waits for a thread of the program, answer the request of JOB, and let that thread continue. If
+JOB has not begun because it waits for the main thread, answer its request, and never run it."
   (when job
     (cond
       ((job-follows job) (answer job (interruption job reason)))

@@ -22,17 +22,18 @@ NOTES: a plist of additional answer members.
 BEGUN, TERMINATING, ANSWERED: true once its function is called, once TERMINATE-JOB was called, and
 once the answer is sent.
 INTERRUPTIBLE: true while a throw can end the job.
-WAITING: the reason of an interrupt that came before the job was interruptible.
-THROWS: the number of throws to the end of the job so far.
+WAITING: the reason of an interrupt that came before INTERRUPTIBLE was true.
+THROWS: how often an interrupt has thrown to the end of the job.
 ENDER: the name of another thread that ended the job, or NIL.
-LEAVING: NIL or a function. If a throw passes the end of the job, this function is called with the
-job, and no answer is sent.
+LEAVING: NIL or a function. If the thread leaves the job before it is answered, END-JOB calls this
+function with the job instead of sending an answer.
 WAITS: true until the main thread begins the job. Before the job is run or answered, WAITS must be
 set to NIL by COMPARE-AND-SWAP.
 FOLLOWS: true if the job only reports how a thread of the program continues.
 FRAMES: the frames at the first interrupt, as JSON objects.
 LOOKING: true while the stack of the job is examined.
-GLANCE: frames for the operation \"status\", or :ASKED until the thread has recorded them.
+GLANCE: the frames that the operation \"status\" returns, or :ASKED until the thread has recorded
+them.
 UNHELD: the reason why an error was not held for debugging.
 CROWDED: true if garbage must be collected after the job."
   id operation (thread nil) (channel *channel*) (session *session*) (made (get-internal-real-time))
@@ -103,7 +104,7 @@ CONDITION, INTERRUPTED and ABORTED is there; without one the job ended well."
 
 (defun answer-frame (id members)
   "Return a buffer with the frame of the answer to the request with the id ID. MEMBERS is a plist of
-answer members. If they are too long for a frame, return the frame of an answer with an error
+JSON members. If they are too long for a frame, return the frame of an answer with an error
 instead."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
@@ -119,7 +120,7 @@ instead."
         frame)))
 
 (defun send-answer (job members)
-  "Send the answer of JOB with MEMBERS, a plist of answer members, on *CHANNEL*, unless JOB has been
+  "Send the answer of JOB with MEMBERS, a plist of JSON members, on *CHANNEL*, unless JOB has been
 answered."
   (send-features)
   (let ((frame (answer-frame (job-id job)
@@ -131,7 +132,7 @@ answered."
       (unless (shiftf (job-answered job) t) (send-frame frame)))))
 
 (defun answer (job members)
-  "Answer the request of JOB with MEMBERS, a plist of answer members, unless it has been answered.
+  "Answer the request of JOB with MEMBERS, a plist of JSON members, unless it has been answered.
 Later output of the job's threads goes to the background output of its session, and so into the next
 answer."
   (unless (job-answered job)

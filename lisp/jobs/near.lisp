@@ -122,10 +122,10 @@ documented ones."
       (values exported (set-difference internal exported)))))
 
 (defun near-symbols (name package wanted &key hidden)
-  "Return a list of at most three symbols, as texts, with names near NAME, a string, the nearest
-first. Each symbol satisfies the predicate WANTED, and is accessible in PACKAGE, or has exactly the
-name NAME and is exported from another package. If HIDDEN is true, a symbol with exactly this name
-may also be internal in another package."
+  "Return a list of at most three symbols, as texts, that satisfy the predicate WANTED, the nearest
+first. Two kinds of symbols are considered: those that are accessible in PACKAGE and whose names are
+near NAME, a string; and those with exactly the name NAME that another package exports or, if HIDDEN
+is true, has as internal symbols."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
     (flet ((note (symbol far &optional (away 1))

@@ -116,7 +116,7 @@ Otherwise return a text with the reason."
 
 (defun call-operation (operation arguments)
   "Call OPERATION, an OPERATION structure, with ARGUMENTS, a hash table from a message. Return a
-plist of answer members. If a lookup fails, the value in the answer describes the failure."
+plist of JSON members. If a lookup fails, the value in the answer describes the failure."
   (flet ((members ()
            (apply (operation-function operation)
                   (loop for keyword in (operation-keywords operation)
@@ -135,7 +135,7 @@ plist of answer members. If a lookup fails, the value in the answer describes th
 
 (defun call-in-job (operation arguments)
   "Call OPERATION, an OPERATION structure, in the job of this thread, with ARGUMENTS, a hash table
-from a message. Return a plist of answer members. First use the arguments that concern the job:
+from a message. Return a plist of JSON members. First use the arguments that concern the job:
 \"follow\", with which the server fetches the output in parts, and the members of the shape HOLD,
 which say what happens at an error."
   (when (gethash "follow" arguments) (follow (job-output *job*)))
@@ -172,8 +172,8 @@ operation is inline, else in a job. If that is impossible, answer with a fault."
                (error "~A" (wrong-argument operation arguments)))
               ((operation-inline operation) (perform-inline id operation arguments))
               (t
-               ;; A starter that gives the request to a job that runs already reads "follow" from
-               ;; ARGUMENTS.
+               ;; CALL-IN-JOB reads "follow" from ARGUMENTS. So does a starter that gives the
+               ;; request to a job that already runs.
                (setf (gethash "follow" arguments) (gethash "follow" message))
                (let ((function (lambda () (call-in-job operation arguments))))
                  (if (operation-starter operation)

@@ -51,8 +51,8 @@ when it was compiled."
 (sb-ext:defglobal **version-as-loaded** nil
   "NIL, or a function of the native truename of a file and the write date of a loaded version. A
 date of NIL means the version loaded last. The function returns three values, each NIL if it is
-unknown: the date of the version, the mark of its text, and the mark of the text loaded last if that
-is another one.")
+unknown: the date of the version, the mark of its text (see the member MARK of a place), and the
+mark of the text loaded last if that is another one.")
 
 (defun version-members (file created now)
   "Return a plist of those JSON members of a source place in FILE, a native name, that are about the

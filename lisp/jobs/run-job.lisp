@@ -12,7 +12,7 @@ else.")
 at its end, to make room for the next job.")
 
 (defun job-result (job function)
-  "Call FUNCTION, which returns a plist of answer members, and return this plist. If a throw to JOB
+  "Call FUNCTION, which returns a plist of JSON members, and return this plist. If a throw to JOB
 ends FUNCTION, return the plist that was thrown. If a function was thrown, call it in the same way."
   (let ((members
           (catch job
@@ -30,7 +30,7 @@ ends FUNCTION, return the plist that was thrown. If a function was thrown, call 
     (if (functionp members) (job-result job members) members)))
 
 (defun run-here (job function)
-  "Call FUNCTION, which returns a plist of answer members, as the work of JOB in this thread, and
+  "Call FUNCTION, which returns a plist of JSON members, as the work of JOB in this thread, and
 answer the request of JOB. The variables of the session keep their current values."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; Any call of a generic function can compile code, which calls this hook. The hook is bound

@@ -130,8 +130,9 @@ Return SPANS. The reader does not report every list. DEPTHS is a vector from DEP
     spans))
 
 (defun read-spans (read paths)
-  "Return the SPANS vector of a form. READ is the vector in the slot READ of the form's RECORDER.
-PATHS is SBCL's hash table from each list of the form to its source path."
+  "Return a SPANS vector with the places of the lists in a form. READ has these places in the order
+in which they were read; it is the vector in the slot READ of a RECORDER structure. PATHS is SBCL's
+hash table from each list of the form to its source path."
   (let* ((depths (depths-of paths)) (count (length depths))
          (spans (make-array (* 2 count) :element-type '(unsigned-byte 32) :initial-element 0))
          (lists (make-array count :initial-element nil)))
@@ -156,9 +157,9 @@ PATHS is SBCL's hash table from each list to its source path."
     (if number (subseq spans 0 (* 2 number)) spans)))
 
 (defun take-form (recorder form number paths)
-  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER, a RECORDER
-structure, in its FILE-SPANS. Then empty RECORDER for the next form. PATHS is SBCL's hash table from
-each list to its source path."
+  "FORM is the top-level form with NUMBER, and RECORDER a RECORDER structure with the lists that
+were read for FORM. Store the places of these lists in the FILE-SPANS structure of RECORDER. Then
+empty RECORDER for the next form. PATHS is SBCL's hash table from each list to its source path."
   (when (consp form)
     (keep-spans (recorder-file recorder) number
                 (without-doubtful (read-spans (recorder-read recorder) paths)
@@ -187,13 +188,13 @@ itself."
       (funcall function)))
 
 (defvar *spans-read* nil
-  "NIL, or a FILE-SPANS structure in which the places of lists in files being compiled are stored.
-It is bound while code is compiled that will not be loaded.")
+  "A FILE-SPANS structure, or NIL. While code is compiled that will not be loaded, the places of the
+lists in its file are stored in this structure, and not in **SPANS**.")
 
 (defun spans-read (stream)
-  "Return the FILE-SPANS structure in which the lists read from STREAM, a file stream, are stored.
-If the external format of STREAM is not UTF-8, in which the server counts characters, return a new
-structure that is not in **SPANS**."
+  "Return the FILE-SPANS structure in which to store the places of the lists that are read from
+STREAM, a file stream. It is in **SPANS** only if the external format of STREAM is UTF-8, because
+places are counted in characters, and the server reads the file as UTF-8."
   (or *spans-read*
       (let* ((file (truename stream)) (name (sb-ext:native-namestring file))
              (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))
@@ -358,9 +359,10 @@ Return NIL if the place of the list is unknown."
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "Return true if LOADED and READ, FILE-SPANS structures of one file, have the same spans of the
-lists in the top-level form with number FORM. Also return true if the spans of one of them are
-unknown. If LOADED comes from reading the file again, it may have only the first lists of the form."
+  "LOADED and READ are FILE-SPANS structures of one file. Return true if the lists in the top-level
+form with number FORM have the same positions in both, or if the positions in one of them are
+unknown. If LOADED comes from reading the file again, it may know only the first lists of the form.
+Then it suffices that these have the same positions."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)

@@ -65,8 +65,8 @@ of garbage collections."
 pages at the end of the stack take about half of them.")
 
 (defun stack-space-p ()
-  "Return true if this thread has enough free stack to examine its frames. After the stack was
-exhausted, the thread must not reach its end again before it is unwound."
+  "Return true if this thread has enough free stack to examine its frames. A thread that has
+exhausted its stack must not reach the end of the stack again before the stack is unwound."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 

@@ -77,7 +77,7 @@ list from STYLES."
                         (printing-plainly (print-safely 100 value))))))
 
 (defun style-members ()
-  "Return a plist of answer members with \"styles\": the settings from STYLES that no earlier answer
+  "Return a plist of JSON members with \"styles\": the settings from STYLES that no earlier answer
 contained with the same value. Return NIL if there are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**)
          (styles (styles)) (reported (session-reported *session*)))

@@ -20,9 +20,9 @@ is :GONE if the thread must not run a job any more."
   "The SPARE structure of the thread that is ready for the next job, or NIL.")
 
 (defun run-last (job function)
-  "Call RUN-JOB with JOB and FUNCTION, as the last work of this thread. Then restore the
-floating-point modes, which a new thread inherits and JOB may have changed, and make the spare
-thread of a later job."
+  "Call RUN-JOB with JOB and FUNCTION, as the last work of this thread. Then make
+the spare thread for a later job. The spare thread inherits the floating-point modes of this thread,
+so first restore those that JOB has changed."
   ;; Record the thread here, because the thread that made this one may record it only after the job
   ;; has begun.
   (setf (job-thread job) sb-thread:*current-thread*)
@@ -124,7 +124,7 @@ the same spare thread."
 
 (defun start-job (id operation function)
   "Start a job for the request with the id ID of the operation OPERATION, a name. The job calls
-FUNCTION, which returns a plist of answer members."
+FUNCTION, which returns a plist of JSON members."
   (let ((job (make-job id operation)) (spare (take-spare)))
     (setf **jobs-begun** (logand (1+ **jobs-begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)

@@ -13,9 +13,9 @@ garbage before the next job.")
 ;;; Ending a job or a thread
 
 (defun condition-members (condition &rest calls)
-  "Return a plist of answer members about CONDITION, and pass CONDITION to *ERROR-KEEPER*. CALLS are
-the values that CALLS-ON-STACK had when CONDITION was signalled. Without CALLS, the frames of
-CONDITION must still be on the stack."
+  "Return a plist of JSON members about CONDITION, and pass CONDITION to *ERROR-KEEPER*. If the
+stack was unwound since CONDITION was signalled, CALLS must be the values that CALLS-ON-STACK
+returned before. Otherwise leave CALLS out, so that the calls now on the stack are described."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t
@@ -23,7 +23,7 @@ CONDITION must still be on the stack."
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw a plist of answer members about CONDITION to the end of JOB. If the stack is exhausted,
+  "Throw a plist of JSON members about CONDITION to the end of JOB. If the stack is exhausted,
 throw a function that returns the plist. It is called after the stack is unwound."
   (throw job
     (cond ((job-looking job)
@@ -141,9 +141,9 @@ fault: the server then replaces the image."
 
 (defun fail-job (job condition)
   "Answer the request of JOB, in which the backend's own code has signalled CONDITION, and end the
-thread of JOB. After the work of JOB, answer by SEND-FAILURE. Before it, answer with a fault: an
-backend that cannot begin a job is of no use, and the server sends the request again to a new
-image."
+thread of JOB. If the work of JOB has begun, answer by SEND-FAILURE. If not, or if CONDITION is
+DAMAGE-P, answer with a fault, because a backend that cannot begin a job is of no use. The server
+then replaces the image, and sends a request that has not begun to the new image."
   (unless (shiftf (job-answered job) t)
     (let ((*channel* (job-channel job)) (sent nil))
       (unwind-protect

@@ -28,7 +28,7 @@ UNDEFINED: NIL, or a list (KIND NAME) for an undefined name. KIND is a keyword s
 WARNINGS: a list of KEPT structures, newest first.
 COUNT, NOTES, FILE-NOTES: the numbers of all warnings, of the compiler notes among them, and of the
 compiler notes about files.
-KEYS: a list of the keys of the warnings, lists that KEPT-BEFORE-P describes.
+KEYS: a list with one key for each warning, by which KEPT-BEFORE-P recognizes a repeated warning.
 REDEFINED: a list of texts about redefinitions, newest first.
 LACKS-MANAGER: true if a file uses a package of a library manager and the user has none."
   (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (redefined '()) (lacks-manager nil))
@@ -337,8 +337,8 @@ messages."
   "Call FUNCTION in one compilation unit of its own. The unit prints nothing at its end."
   (let ((output *error-output*)
         (*error-output* (capturing (make-capture 0 0))))
-    ;; Override an outer unit. An error can be held for debugging during this unit, and then another
-    ;; unit would end much later.
+    ;; Do not join an outer unit. While an error is held for debugging in that unit, its thread runs
+    ;; other calls. A call that joined the unit would get the warnings of its end much too late.
     (with-compilation-unit (:override t
                             :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
       (let ((*error-output* output))
@@ -373,7 +373,7 @@ has ended: the message of the error already has the undefined name that matters.
     (setf (remarks-warnings *remarks*) left)))
 
 (define-shape remarks (holding)
-  "Data that every operation that runs user code returns besides its value."
+  "What an operation that runs user code returns besides its value."
   (warnings (list warning) :optional) (warning-count integer :optional)
   (note-count integer :optional "How many of the warnings are compiler notes.")
   (file-note-count integer :optional "How many of these compiler notes are about files.")
@@ -391,7 +391,7 @@ has ended: the message of the error already has the undefined name that matters.
    they have changed."))
 
 (defun warning-members ()
-  "Return a plist of answer members about the warnings of this call."
+  "Return a plist of JSON members about the warnings of this call."
   (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
          (count (- (remarks-count *remarks*)
                    (- (length (remarks-warnings *remarks*)) (length warnings)))))

@@ -117,8 +117,8 @@ Skip the bodies of functions and macros that FORM defines."
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
-  "Return a list, without duplicates, of the names, as texts, of the user's global variables that
-the evaluation of FORM reads."
+  "Return a list of texts: the names of the user's global variables that the evaluation of FORM
+reads. The list has each name only once."
   (let ((*steps* 1000))
     (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 

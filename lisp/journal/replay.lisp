@@ -129,8 +129,8 @@ return a text about the condition."
                      (retry-with-libraries condition)
                      (take-chosen-restart condition)
                      (throw tag condition)))
-              ;; A restart of the program is invoked with *PROGRAM-HOOK* as the debugger hook, so an
-              ;; error in a restart fails in the same way.
+              ;; A restart that the program has established is invoked with *PROGRAM-HOOK* as the
+              ;; debugger hook. So an error in such a restart calls FAIL, too.
               (let ((*debugger-hook* nil)
                     (sb-ext:*invoke-debugger-hook* #'fail)
                     (*program-hook* #'fail))

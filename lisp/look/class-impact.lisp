@@ -31,8 +31,8 @@ its definition."
       (object "description" (class-text class))))
 
 (defun prototypes (classes)
-  "Return a hash table whose keys are the prototypes of the list CLASSES. A prototype is an instance
-that SBCL makes for its own use (CLASS-PROTOTYPE)."
+  "Return a hash table whose keys are the prototypes of CLASSES, a list of classes. A prototype is
+an instance of a class that SBCL makes for its own use (CLASS-PROTOTYPE)."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each classes table)
       (when (sb-mop:class-finalized-p each)
@@ -126,9 +126,9 @@ a superclass, and NIL if it has no other method. Ignore methods with qualifiers.
 
 (defun slot-accessor-data (class)
   "Return a list of JSON objects for the readers and writers that DEFCLASS made for the direct slots
-of CLASS. \"kept\" is true for a generic function with a method for another class. Leave out a
-generic function with a method for a superclass, since calls with an instance of CLASS would still
-work."
+of CLASS, and that calls would lack if CLASS were removed. \"kept\" is true if the generic function
+has a method for another class. Leave out a generic function with a method for a superclass, since
+calls with an instance of CLASS would still work."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -259,8 +259,8 @@ MAKE-INSTANCE calls, such as INITIALIZE-INSTANCE. Return :ANY if one of these me
                        (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
 (defun taken-initargs (classes)
-  "Return a list of strings: the initargs that methods for CLASSES or direct slots of CLASSES
-accept. Return :ANY if a method has &ALLOW-OTHER-KEYS."
+  "Return a list of strings: the initargs of the direct slots of CLASSES, and those that methods for
+CLASSES accept (see METHOD-INITARGS). Return :ANY if one of these methods has &ALLOW-OTHER-KEYS."
   (let ((others (method-initargs classes)))
     (if (eq others :any)
         :any

@@ -154,9 +154,10 @@ no such cells. Then also return true if only lambda lists precede LIST."
                    code)))
 
 (defun data-after-check-p (list code)
-  "LIST is a constant of the code object CODE that satisfies AFTER-CHECK-P. Return true if LIST is
-data of the program nevertheless: most symbols in LIST name functions, and CODE has more constants
-that can be lambda lists and satisfy AFTER-CHECK-P than it calls functions in *ARGUMENT-CHECKS*."
+  "LIST is a constant of the code object CODE that satisfies AFTER-CHECK-P, and so seems to be a
+lambda list that SBCL keeps for one of its checks. Return true if LIST is data of the program
+nevertheless. This is assumed if most symbols in LIST name functions, and CODE has more such
+constants than calls of functions in *ARGUMENT-CHECKS*."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))

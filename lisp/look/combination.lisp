@@ -221,8 +221,9 @@ its ENTRY, from 1."
                  (if (null next)
                      number
                      (let ((inner (follow (first next) (rest next) (if entered number from) on)))
-                       ;; A next method gets an ENTRY of its own. A form from MAKE-METHOD gets none,
-                       ;; so the copy of FORM shows it beside the number of METHOD.
+                       ;; A next method gets an ENTRY, and the copy of FORM shows only METHOD. If
+                       ;; MAKE-METHOD makes the next method, it gets no ENTRY, so the copy shows its
+                       ;; form beside the number of METHOD.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
                (if (typep method 'method)

@@ -51,9 +51,9 @@ value at run time."
         ((and (symbolp name) (eq :constant (variable-kind name))) '(:references))))
 
 (defun calls-too-p (user name)
-  "Return true if the code of USER, a USER structure, also calls the function NAME. Such code can
-contain the definition of NAME too: SBCL compiles a call where NAME was declared NOTINLINE, or where
-a compiler macro declined."
+  "Return true if the code of USER, a USER structure, calls the function NAME at run time. SBCL
+compiles such a call where NAME was declared NOTINLINE, or where a compiler macro declined. In
+other places, the same code may contain the definition of NAME."
   (and (global-function-p name)
        (member name (called-names (user-code user)) :test #'equal)))
 
@@ -76,8 +76,8 @@ so that it is uncertain whether their code contains the definition."
             (sort (set-difference perhaps sure) #'user-before-p))))
 
 (defun expanders-reaching (index target)
-  "Return a sorted list of the names of the macros, and of the names with compiler macros, in INDEX
-whose expanders call the function TARGET, directly or through other functions."
+  "Return a sorted list of the names in INDEX that have a macro or compiler macro whose expansion
+function calls the function TARGET, directly or through other functions."
   (sort (remove-duplicates (loop for user in (reaching index target)
                                  when (and (user-p user)
                                            (member (user-kind user) '(:macro :compiler-macro))

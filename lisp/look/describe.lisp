@@ -157,7 +157,8 @@ variables have the same value, the table has the one whose name sorts first."
                   (setf (gethash value table) symbol))))))))))
 
 (defun variable-holding (object packages)
-  "Return a variable with the value OBJECT whose home package is one of PACKAGES, or NIL."
+  "Return a variable that has the value OBJECT, and whose home package is one of PACKAGES. Return
+NIL if there is none."
   (loop for package in packages
           thereis (gethash object (if *holders*
                                       (or (gethash package *holders*)

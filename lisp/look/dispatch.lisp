@@ -18,8 +18,8 @@
   (kind (member "name" "symbol" "eql" "number" "string" "character")) (text string))
 
 (define-shape argument-source ()
-  "How code gets an argument: from a variable, as a symbol or a literal, or as an allocated instance
-or the prototype of a class."
+  "How the code of an example call gets an argument: from a variable, as a symbol or a literal, as a
+  new instance of a class, or as the prototype of a class."
   (by (member "variable" "symbol" "literal" "instance" "prototype")) (text string))
 
 ;;; The arguments of a call
@@ -106,9 +106,10 @@ a literal of more than 200 characters."
 ;;; Applicable methods and their order
 
 (defun applicable-methods (function arguments)
-  "Return two values about a call of the generic function FUNCTION with the CALL-ARGUMENT structures
-ARGUMENTS: the applicable methods, most specific first, and a list of (METHOD POSITIONS) lists. Each
-METHOD applies only to some instances of the classes of the arguments at POSITIONS, from 0."
+  "ARGUMENTS is a list of CALL-ARGUMENT structures for a call of the generic function FUNCTION.
+Return two values: a list of the methods that apply, most specific first, and a list of (METHOD
+POSITIONS) lists for the methods that perhaps apply. At POSITIONS, from 0, only some instances of
+the class of the argument are instances of the specializer of METHOD."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))

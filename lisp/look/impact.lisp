@@ -270,8 +270,8 @@ stands for. Return NIL if this code is from no file."
       (string< (code-place-file one) (code-place-file other))))
 
 (defun test-files ()
-  "Return a hash table with the native names of the files of all TEST-SYSTEMS as keys, and the
-number of these systems."
+  "Return two values: a hash table with the native names of the files of all test systems (see
+TEST-SYSTEMS) as keys, and the number of these systems."
   (let ((systems (test-systems)) (files (make-hash-table :test 'equal)))
     (dolist (system systems)
       (dolist (file (component-files system)) (setf (gethash file files) t)))

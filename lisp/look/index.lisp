@@ -64,8 +64,9 @@ was built."
 ;;; Building the index
 
 (defun begun-index ()
-  "Return a new index in which all functions of the image are pending. If code and names are defined
-before it is complete, the hooks add these to **NEWS**."
+  "Return a new index to which nothing was added yet. Its list of pending elements has all functions
+of the image. Also empty **NEWS**: if code and names are defined before the index is complete, the
+hooks in SBCL add these to **NEWS**."
   (setf **news-count** 0
         **news** (if (all-recorded-p) '() t))
   (let ((index (make-use-index)) (names '()) (loose '()))

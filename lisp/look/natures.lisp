@@ -73,6 +73,6 @@ SYMBOL."
        t))
 
 (defun label (symbol)
-  "Return the label that lists of symbols show for SYMBOL: the first of its NATURES, or \"SYMBOL\"
-if SYMBOL has no NATURES (contract C15 in docs/develop/contracts.md)."
+  "Return the label of SYMBOL in a list of symbols: the first of its NATURES, or \"SYMBOL\" if it
+has no NATURES (contract C15 in docs/develop/contracts.md)."
   (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

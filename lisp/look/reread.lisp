@@ -1,8 +1,8 @@
 ;;;; Finds the names that the top-level forms of loaded files use. SBCL discards the code of these
-;;;; forms after they have run. So the backend reads the files again, at the first request after a
-;;;; load that needs the names. READ-NEW-TEXTS starts this. FILE-LOAD, its MARK and **SOURCES** are
-;;;; defined in top-forms.lisp, *SCRATCH* and PARTS-OF-FORM in walk.lisp. DOUBTFUL, from
-;;;; jobs/spans.lisp, marks a form that the compiler may have read otherwise.
+;;;; forms after they have run. So the backend reads a loaded file again when a request first needs
+;;;; these names. READ-NEW-TEXTS starts this. FILE-LOAD, its MARK and **SOURCES** are defined in
+;;;; top-forms.lisp, *SCRATCH* and PARTS-OF-FORM in walk.lisp. DOUBTFUL, from jobs/spans.lisp,
+;;;; marks a form that the compiler may have read otherwise.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -12,8 +12,8 @@
   (file string) (why string))
 
 (defvar *entered* nil
-  "The package that is current in the file that is being read again. *PACKAGE* is a copy of this
-package, *SCRATCH*, so that reading interns no symbols in the package itself.")
+  "The package that is current in the file that is being read again. Meanwhile *PACKAGE* is not this
+package but *SCRATCH*, a copy of it, so that reading interns no symbols in the package itself.")
 
 (defvar *evaluated-by-reader* '()
   "A list of the forms after #. in the top-level form that is being read again.")
@@ -51,8 +51,8 @@ continues there."
 
 (defun read-again (load)
   "Read the file of LOAD, a FILE-LOAD structure, again, and record the names that its forms use. If
-reading ends early, record the reason. Do not read the file again for the same LOAD, except after an
-interrupt, as READING-AGAIN says."
+reading ends early, record the reason. The file is read only once for the same LOAD. But if an
+interrupt ended the reading, a later call may repeat it (see READING-AGAIN)."
   (let ((interrupted "it was interrupted"))
     (setf (file-load-state load) interrupted)
     (reading-again ((when (eq interrupted (file-load-state load))
@@ -122,11 +122,11 @@ CREATED, a function without arguments."
 ;;; Reading a file
 
 (defun read-forms (visit file &rest version)
-  "Call the function VISIT with two arguments for each top-level form of FILE, a native name: the
-number of the form, from 0, and a list of forms. These are the parts that SBCL compiles separately,
-such as those of a PROGN, and then (QUOTE X) for each X that the reader evaluates. Return NIL or, if
-reading ended early, the reason as text. VERSION is a list of keyword arguments for
-CALL-READING-AGAIN."
+  "Read FILE, a native name. For each top-level form, call the function VISIT with two arguments:
+the number of the form, from 0, and a list of forms. The list has the parts of the form that SBCL
+compiles separately, such as those of a PROGN. At its end is (QUOTE X) for each form X that stands
+after #. in the top-level form. Return NIL or, if reading ended early, the reason as text. VERSION
+is a list of keyword arguments for CALL-READING-AGAIN."
   (let ((*package* *package*) (*entered* nil) (*scratch* nil) (*evaluated-by-reader* '())
         (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))

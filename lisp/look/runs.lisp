@@ -10,8 +10,8 @@
 RUNNING is T until FORM has run.")
 
 (sb-ext:defglobal **runs** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A weak hash table from the code objects of forms that were compiled to run once to the values
-(FORM RUNNING) that *RUN* had when they were made.")
+  "A weak hash table from code objects to lists (FORM RUNNING), for the code of forms that were
+compiled to run once. The list is the value that *RUN* had when SBCL made the code object.")
 
 (defun run-once (function form &rest more)
   "Hook: call FUNCTION, SBCL's function that compiles FORM and runs it once, with FORM and MORE, its

@@ -78,8 +78,9 @@ uses. Remove TOP-FORM structures that are not current from these lists."
                            :test #'equal)))))
 
 (defun use-kinds (top-form name)
-  "Return a list of the kinds, from *USE-KINDS*, of the uses of NAME in TOP-FORM. Each call of NAME
-in a top-level form has the kind :CONSTANT. NAME in data or as a variable has the kind :MENTION."
+  "Return a list of the kinds, from *USE-KINDS*, of the uses of NAME in TOP-FORM. A call of
+NAME has the kind :CONSTANT here, like other uses of NAME as a function. NAME in data or as a
+variable has the kind :MENTION."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
@@ -101,7 +102,8 @@ NIL for a dotted or circular list."
          (macro-function operator))))
 
 (defun evaluated-definition-p (name)
-  "Return true if a form from no file that may define NAME, a symbol or a string, was evaluated."
+  "NAME is a symbol or a string. Return true if a form that may define NAME was evaluated, and this
+form is from no file."
   (sb-ext:with-locked-hash-table (**definers**)
     (loop for (nil defined) being the hash-keys of **definers**
             thereis (equal name defined))))
@@ -154,8 +156,8 @@ maker is the TOP-FORM structure of an evaluated form, or the FILE-LOAD structure
 which the code was made.")
 
 (defun unread-definers ()
-  "Return a list of the TOP-FORM structures in **DEFINERS** whose uses of names READ-DEFINER has not
-recorded yet."
+  "Return a list of the TOP-FORM structures in **DEFINERS** whose forms READ-DEFINER has not
+examined yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**definers**)
       (loop for top-form being the hash-values of **definers**

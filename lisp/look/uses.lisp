@@ -35,11 +35,12 @@ PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had whe
 USES: a hash table from a name to its uses: one use as an integer, or a vector of type USES.
 FILES: a set of the names of source files, as the keys of a hash table.
 NOTED: a bit vector with a 1 at the serial number of each code object in the index.
-OTHERS: a hash table from names to their functions, only for functions whose debug name contains
-another name.
-SERIAL: the serial number that the next code object was to get when the index was begun.
+OTHERS: a hash table from names to their functions, only for functions whose debug name contains a
+name other than the key.
+SERIAL: the serial number of the first code object that was made after the index was begun.
 UNREACHED: a list of weak pointers to newer code objects that were not yet the definition of a name
-when the backend examined them, since a definition was just being evaluated, for example."
+when the backend examined them, for example because the form that defines it was still running.
+ADD-NEWS examines them again."
   (pending '())
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted nil) (packages '())
   (uses (make-hash-table :test 'equal))
@@ -191,8 +192,9 @@ transform calls of NAME, because code with such a call needs no constant for NAM
                  (aref larger 0) number)))))))
 
 (defun covered-by-last-p (use uses)
-  "Return true if COVERED-P finds USE, an integer for a use, superfluous because of another use in
-the vector USES by the same user. Look only at the last elements, since USES is ordered by user."
+  "USE is an integer for a use. Return true if the vector USES has a use by the same user that makes
+USE superfluous, as COVERED-P decides. Look only at the last elements, since USES is ordered by
+user."
   (declare (type (unsigned-byte 32) use) (type uses uses) (optimize speed))
   (loop for i from (aref uses 0) downto 1
         for known = (aref uses i)

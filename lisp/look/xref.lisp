@@ -52,9 +52,9 @@ defines."
         (t (list (top-form-name user) nil nil nil))))
 
 (defun users-of-names (names)
-  "Return two lists without duplicates of USER-PARTS lists for functions and top-level forms. The
-first is for code that uses one of NAMES. The second is for other code, which only contains one of
-NAMES as data. Leave out code that is running."
+  "Return two lists that describe functions and top-level forms, with a list from USER-PARTS for
+each. The first describes the code that uses one of NAMES. The second describes other code, which
+only contains one of NAMES as data. Neither contains duplicates or code that is running."
   (with-index (index)
     (flet ((parts (kinds)
              (remove-duplicates
@@ -194,7 +194,7 @@ contain NAME as data."
   "The maximum number of top-level forms that an answer lists.")
 
 (defun outside-members (places mentions)
-  "Return a plist of answer members about top-level forms: \"outside\", the first *MOST-PLACES*
+  "Return a plist of JSON members about top-level forms: \"outside\", the first *MOST-PLACES*
 groups of them, and \"outsideCount\", the number of all groups if there are more. PLACES lists the
 groups whose forms use a name, and MENTIONS those whose forms only contain the name as data. The
 server finds these forms in their files, and decides which of them count."
@@ -222,7 +222,8 @@ makes this request, and its code will be gone when it has run."
                        :key #'other-row-name))
           (rows-places rows)
           (without-users
-           ;; A form that defines a user in CALLS has NAME in its data because of this definition.
+           ;; The top-level form that defines a user in CALLS also contains NAME as data, but only
+           ;; because it contains this definition. So leave it out.
            (different-places (mapcar #'first (rows-places rows))
                              (append (rows-functions calls)
                                      (mapcar #'other-row-group (rows-others calls)))

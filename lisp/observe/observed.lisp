@@ -1,5 +1,5 @@
-;;;; Finds the functions that a request to observe names, compiles the condition on the arguments of
-;;;; their calls, and finds the reasons why a probe may miss calls.
+;;;; Finds the functions whose calls a request wants recorded, compiles the condition on the
+;;;; arguments of these calls, and finds the reasons why a probe may miss calls.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -77,8 +77,8 @@ there are none, or too many, end the operation with an error answer."
 
 (defun built-in-p (name)
   "Return true if NAME is an ordinary function of SBCL. Probes miss most calls of such a function,
-since SBCL's own code calls it directly, not by its name. For some of them, redirecting the calls
-takes minutes and cannot be interrupted."
+since SBCL's own code calls it directly, not by its name. For some of these functions, to redirect
+the calls takes minutes and cannot be interrupted."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (sbcl-file-p (code-file (code-of function))))))

@@ -195,8 +195,8 @@ the stack."
   (unless (on-stack-p condition) (setf (call-condition call) condition)))
 
 (defun call-recorded (call function arguments)
-  "Keep CALL, a CALL structure, call FUNCTION with ARGUMENTS, and return the values. Record in CALL
-how FUNCTION ended."
+  "Add CALL, a CALL structure, to the recorded calls (KEEP-CALL). Then call FUNCTION with ARGUMENTS,
+and return the values. Record in CALL how FUNCTION ended."
   (let ((ended nil))
     (unwind-protect
          (let ((values (multiple-value-list

@@ -171,7 +171,8 @@ in which the program ran."
 (defparameter *foreign* "foreign function " "SBCL's prefix for the names of foreign functions.")
 
 (defun spot-text (name)
-  "Return text for NAME, the slot NAME of a SPOT structure: a debug name or text."
+  "Return the text that answers show for NAME, the value of the slot NAME of a SPOT structure. NAME
+is a debug name or a text."
   (cond ((starts-p name *foreign*) (subseq name (length *foreign*)))
         ((stringp name) name)
         ((form-name-p name) "the form")

@@ -118,11 +118,11 @@ they leave out SYMBOL."
           when definition do (setf (definition-kept definition) nil))))
 
 (defun note-unset (definition old old-text text value)
-  "The variable of DEFINITION kept VALUE while a file with the text TEXT was loaded. OLD is the
-definition of this variable in OLD-TEXT, the text loaded before, or NIL. If TEXT gives the variable
-another value than the form that made VALUE, record this in DEFINITION, and return DEFINITION.
-Otherwise return NIL. If OLD has such a record, but the program has assigned the variable since,
-compare with the form in OLD-TEXT instead."
+  "DEFINITION defines a variable in TEXT. The variable kept VALUE while a file with this text was
+loaded. OLD is its definition in OLD-TEXT, the text loaded before, or NIL. If TEXT gives another
+value than the form that made VALUE, record this in DEFINITION, and return DEFINITION. Otherwise
+return NIL. If the load of OLD-TEXT did not set the variable either, the form that made VALUE is
+older. But if the program has assigned the variable since that load, take the form in OLD-TEXT."
   (let* ((symbol (definition-name definition))
          (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
@@ -139,9 +139,10 @@ compare with the form in OLD-TEXT instead."
             definition))))))
 
 (defun unset-variables (pairs definitions old-text text values)
-  "Return a list of those DEFINITIONS whose variables kept their values in a load of TEXT, although
-TEXT gives them other values than OLD-TEXT, the text loaded before. PAIRS lists (NEW . OLD) pairs of
-definitions. VALUES is a hash table from variables to their values before the load."
+  "TEXT was just loaded, and OLD-TEXT is the text that was loaded before it. Return a list of those
+DEFINITIONS whose variables kept their old values in this load, as with DEFVAR, although TEXT gives
+them other values than OLD-TEXT. PAIRS is a list of (NEW . OLD) pairs of definitions. VALUES is a
+hash table from variables to their values before the load."
   (loop for definition in definitions
         for symbol = (definition-name definition)
         for (value kept) = (and (eq (definition-kind definition) :variable)
@@ -318,10 +319,11 @@ the same."
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "A form can define another name at each load, such as FOO1 and then FOO2. DEFINITIONS lists the
-definitions that a load of TEXT, the new text of the file FILE, has made. Remove an older definition
-from FILE if its name differs from a new name only in digits, and an equal form in OLD-TEXT made it.
-PAIRS lists (NEW . OLD) pairs of definitions with the same name, which are not examined."
+  "A form can define another name at each load, such as FOO1 and then FOO2. Remove such older
+definitions from FILE, a SOURCE-FILE structure. DEFINITIONS lists the definitions that a load of
+TEXT, the new text of the file, has made. OLD-TEXT is the text of the load before. Remove an older
+definition if its name differs from a new name only in digits, and if the same form made both. PAIRS
+lists (NEW . OLD) pairs of definitions with the same name. Leave them alone."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

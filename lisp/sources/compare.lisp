@@ -40,7 +40,8 @@ that no answer has yet listed as missing from their files."
 
 (define-shape old-item (kept-item)
   "A definition in the image that its file no longer has, or that was evaluated and is in no file.
-  It has reasons if a load that removes such definitions would not remove this one."
+  The members from KEPT-ITEM give the reasons if even a load that removes such definitions would
+  keep this one."
   (file string :optional "The file that had the definition; absent when it was evaluated.")
   (time integer :optional "When the definition was evaluated, in seconds since 1970.")
   (by string :optional "The beginning of the form that was evaluated."))
@@ -256,7 +257,7 @@ value is NIL. The backend calls this function as **MAKER-OF**."
   (file string)
   (at integer :optional "Number of the top-level form in the file.")
   (missing boolean :optional "True when the image has no such definition.")
-  (other string :optional "The file from which the image has the definition instead.")
+  (other string :optional "The other file whose load made the definition in the image.")
   (time integer :optional
    "When the image's definition was evaluated instead, in seconds since 1970.")
   (by string :optional "The beginning of the form that was evaluated instead."))

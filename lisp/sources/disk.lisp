@@ -16,7 +16,7 @@
   "Differences between the image and files that a request names."
   (unknown boolean :optional "True when none of the files was loaded.")
   (empty boolean :optional "True when the system has no files of its own, only dependencies.")
-  (needs (list string) :optional "These dependencies.")
+  (needs (list string) :optional "Names of the systems on which such a system depends.")
   (files integer :optional)
   (unfinished (list string) :optional "Files whose last load did not end well.")
   (unloaded (list string) :optional "Files of the system that were not loaded.")
@@ -85,7 +85,7 @@ whose home package is PACKAGE."
         (and (symbolp symbol) (eq (symbol-package symbol) package)))))
 
 (defun packages-of (files)
-  "Return a list of the packages that FILES define."
+  "Return a list of the packages that FILES, a list of SOURCE-FILE structures, define."
   (flet ((package-p (definition) (eq (definition-kind definition) :package)))
     (loop for file in files
           append (mapcar #'definition-identity (definitions-if #'package-p file)))))
@@ -93,7 +93,9 @@ whose home package is PACKAGE."
 ;;; Changes of files on disk
 
 (defstruct (numbered-form (:constructor make-numbered-form (text number)))
-  "A top-level form. TEXT is its text from PLAIN-FORM, and NUMBER its number in the file, from 0."
+  "A top-level form.
+TEXT: its text without comments, as PLAIN-FORM returns it.
+NUMBER: its number in the file, from 0."
   text number)
 
 (defun disk-data (file)

@@ -76,7 +76,9 @@ classes that these define, of the instances of these classes, and of the BARE-SY
       (or (member object symbols :test #'eq) (member object classes :test #'eq)
           (member object others :test #'eq) (member (class-of object) classes :test #'eq)))))
 
-(defparameter *entry-parts* 200 "The maximum number of parts that ENTRY-P examines. It returns NIL for an object with more parts.")
+(defparameter *entry-parts* 200
+  "The maximum number of parts that ENTRY-P examines. It returns NIL for an object with more
+parts.")
 
 (defun entry-p (object removed-p)
   "Return true if only removed definitions need OBJECT, an entry of a list or of a table: OBJECT
@@ -98,8 +100,9 @@ still has a definition."
 ;;; Removing the entries
 
 (defun list-without (list removed-p)
-  "Return two values: LIST without the elements that satisfy ENTRY-P with REMOVED-P, and a list of
-texts for these elements. Remove nothing from a property list."
+  "Return two values: LIST without the elements that only removed definitions need, and a list of
+texts for these elements. REMOVED-P is a predicate for removed definitions, as in ENTRY-P. Take
+nothing out of a property list."
   (let ((length (proper-length list)))
     (if (or (null length)
             (and (evenp length) (loop for (key) on list by #'cddr always (keywordp key))))
@@ -112,9 +115,10 @@ texts for these elements. Remove nothing from a property list."
 
 (defun trim-table (table removed-p)
   "Remove the entries of removed definitions from the hash table TABLE. Return a list of texts for
-these entries. Remove an entry if its key satisfies the predicate REMOVED-P, or if its value
-satisfies ENTRY-P with REMOVED-P. But keep an entry of the second kind if its key is a symbol that
-still has a definition, since the value can have replaced an older value."
+these entries. REMOVED-P is a predicate for removed definitions, as in ENTRY-P. Remove an entry if
+its key satisfies REMOVED-P, or if only removed definitions need its value. But keep an entry of the
+second kind if its key is a symbol that still has a definition, since the value can have replaced an
+older value."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -175,8 +179,9 @@ already examined as keys. Return a list of texts for the removed entries."
                      gone)))))
 
 (defun trim-plist (symbol removed-p)
-  "Remove each property of SYMBOL whose value satisfies ENTRY-P with REMOVED-P, or all properties if
-SYMBOL satisfies the predicate REMOVED-P. Return a list of the removed indicators as texts."
+  "Remove each property of SYMBOL whose value only removed definitions need. If SYMBOL itself
+satisfies REMOVED-P, a predicate for removed definitions as in ENTRY-P, remove all its properties.
+Return a list of the removed indicators as texts."
   (loop for (key value) on (copy-list (symbol-plist symbol)) by #'cddr
         when (or (funcall removed-p symbol) (entry-p value removed-p))
           collect (progn (remprop symbol key) (local-text key))))

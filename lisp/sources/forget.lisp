@@ -142,8 +142,8 @@ returns them."
   (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
-    ;; Code into which a macro, for example, was compiled still contains it. Record such code now,
-    ;; since it cannot be found after the removal.
+    ;; Code that was compiled with a removed macro, for example, still contains its expansion.
+    ;; Record such code now, since it cannot be found after the removal.
     (note-outdated (mapcar #'definition-name (remove-if-not #'compiled-in-p leaving)) '())
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (let* ((data (item-data definition))
@@ -251,9 +251,9 @@ definitions that stay."
 
 (defun forget-old (path which)
   "Remove the definitions that the file PATH, a native truename, no longer makes. Do so only if the
-load of this file just ended normally. If WHICH is \"listed\", answers must have listed all these
-definitions. Return two values: a plist for a JSON object about these definitions, and a list of the
-DEFINITION structures that this function tried to remove."
+load of this file just ended normally. If WHICH is \"listed\", do so only if earlier answers have
+listed all these definitions. Return two values: a plist for a JSON object about these definitions,
+and a list of the DEFINITION structures that this function tried to remove."
   (let* ((file (find path (noted-files *loaded*) :key #'source-file-path
                      :test #'equal))
          (old (and file (old-definitions file))))

@@ -61,7 +61,7 @@ Otherwise return NIL."
        (list (package-name (definition-identity definition)))))
 
 (defun defines-in-text-p (form definition)
-  "Return true if FORM, a text, contains all SHOWN-NAMES of DEFINITION, and a part of FORM looks
+  "Return true if FORM, a text, satisfies SHOWS-P for DEFINITION, and a part of FORM looks
 like a definition of one of these names or of the name of DEFINITION. If DEFINITION stands for the
 export of a symbol, that part must look like a definition of the package."
   (let ((names (or (exporting-names definition)

@@ -1,15 +1,16 @@
 ;;;; Finds the definitions that a file no longer makes. The rule: a definition is gone when the form
 ;;;; that made it is known, the file no longer has that form, and no form that loading the file runs
 ;;;; could make it. All other definitions count as made again, even if the last load has not made
-;;;; them. For example, (unless (fboundp 'f) (defun f () 1)) makes F only at the first load. A
-;;;; definition that a form reads from another file and evaluates belongs to that file.
+;;;; them. For example, (unless (fboundp 'f) (defun f () 1)) makes F only at the first load. If a
+;;;; form reads a definition from another file and evaluates it, the definition belongs to that
+;;;; other file.
 ;;;;
 ;;;; A DEFINITION structure has the number of the load that made it (SERIAL), the number of the
 ;;;; form in that load (FORM) and, once the definition is gone, the text of that form (MAKER).
 ;;;; MARK-PERHAPS-MADE sets these slots after each load. There are three tests of the text of a
-;;;; form, from the weakest to the strictest: COULD-MAKE-P is true if it has the words from which
-;;;; the maker built the name, SHOWS-P if it has the name, and DEFINES-IN-TEXT-P if a part of it
-;;;; looks like a definition of the name.
+;;;; form, from the weakest to the strictest. COULD-MAKE-P is true if the text has the name or, when
+;;;; the MAKER builds the name from words, these words. SHOWS-P is true if it has the name.
+;;;; DEFINES-IN-TEXT-P is true if a part of it looks like a definition of the name.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -56,9 +57,9 @@ when only evaluation can show where its forms end, return a vector with one form
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
 
 (defun known-maker (definition file old serial)
-  "OLD is the vector of the forms, as texts, of load number SERIAL of the file FILE. Return the text
-of the form of FILE that made DEFINITION, or an empty text if this form is unknown. Return NIL if
-another file may have made DEFINITION."
+  "Return the text of the form of FILE, a SOURCE-FILE structure, that made DEFINITION, or an empty
+text if this form is unknown. Return NIL if another file may have made DEFINITION. OLD is a vector
+with the texts of the forms of load number SERIAL of FILE."
   (or (definition-maker definition)
       (let ((text (maker-text definition old serial)))
         (cond ((not (definition-by-code definition)) (or text ""))
@@ -79,9 +80,9 @@ the form that made DEFINITION in this load, or NIL if this form is unknown."
                ((= 1 (length old)) (aref old 0))))))
 
 (defun part-of-shown-p (definition file text)
-  "Return true if the same form made DEFINITION and another definition in the file FILE, such as a
-structure, of which DEFINITION is a part. TEXT is the text of this form, and must contain the name
-of the other definition."
+  "A form of the file FILE made DEFINITION. TEXT is the text of this form. Return true if the form
+also made another definition of which DEFINITION is a part, such as a structure, and TEXT contains
+the name of that other definition."
   (let ((number (definition-number definition)))
     (and number
          (part-of-others-p definition

@@ -18,9 +18,9 @@ form is (unless (fboundp 'f) (defun f ...))."
                          collect (object "file" (source-file-path file) "form" number)))))
 
 (defun guarding-numbers (definition file)
-  "Return a list of the numbers of those forms of the file FILE that did not make DEFINITION in the
-last load, perhaps only because the image already had it. An example is (unless (fboundp 'f) (defun
-f ...))."
+  "Return a list of the numbers of those forms of FILE, a SOURCE-FILE structure, that can make
+DEFINITION but did not make it in the last load, perhaps only because the image already had it. An
+example is (unless (fboundp 'f) (defun f ...))."
   (let ((text (source-file-text file)) (package "COMMON-LISP-USER")
         (made (numbers-made definition file)))
     (when (and text
@@ -84,8 +84,9 @@ keyword does not count."
         thereis (string-equal name (symbol-at form (1+ quote)))))
 
 (defun guarding-evaluations (definition)
-  "Return a list of texts for evaluated forms that may have failed to make DEFINITION only because
-the image has it. Leave out a form that only quotes the name, such as (describe 'f)."
+  "Return a list of texts for evaluated forms that contain a definition like DEFINITION, but may not
+have made it because the image already had DEFINITION. Leave out a form that only quotes the name,
+such as (describe 'f)."
   (let ((name (string (name-symbol (definition-name definition)))))
     (loop for (text package . changed) in **evaluated-texts**
           when (and (search name text :test #'char-equal)

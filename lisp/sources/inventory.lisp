@@ -13,8 +13,8 @@ native truenames with a slash at the end."
           collect path))
 
 (defun home-of (definition)
-  "Return the home package of the name of DEFINITION or, for an export or a package, the package.
-Return NIL for a package of SBCL."
+  "Return the home package of the name of DEFINITION. If DEFINITION is of a package or an export,
+return that package. Return NIL if the package is locked, as SBCL's own packages are."
   (let* ((symbol (name-symbol (definition-name definition)))
          (package (if (member (definition-kind definition) '(:export :package))
                       (definition-identity definition)
@@ -79,13 +79,13 @@ hash table, and the class of any other object. Run no code of the user."
             (t (format nil "an instance of ~A" (plain-text 200 (class-name (class-of value)))))))))
 
 (define-shape inventory ()
-  "The definitions that an image has of a set of files. Two images are compared by them."
+  "The definitions in an image that belong to a set of files, for a comparison with another image."
   (files (list string) :optional "The files, native truenames.")
   (packages (list string) :optional "The packages of the names that the files define.")
   (items (list item) :optional
-   "The definitions in these packages that the files, or no file, made.")
+   "The definitions in these packages that one of the files made, or that no file made.")
   (variables (list (object (name string) (value string))) :optional
-   "The variables among these, with texts for their values that can be compared."))
+   "The variables among these definitions, with texts about their values, for comparison."))
 
 (defun inventory (paths packages)
   "Return a JSON object of the shape INVENTORY with the definitions in PACKAGES. Leave out those

@@ -77,9 +77,9 @@ load that was not recorded."
         (cons (file-write-date file) (read-text file))))
 
 (defun keep-evaluated (text package changed)
-  "TEXT is the text of an evaluated form, PACKAGE the name of the package in which the form was
-read, and CHANGED a list of the symbols that the form changed. If the form may contain a definition,
-add a list of these to **EVALUATED-TEXTS**."
+  "Add an element for an evaluated form to **EVALUATED-TEXTS**, if the form may contain a
+definition. TEXT is the text of the form, PACKAGE the name of the package in which it was read, and
+CHANGED a list of the symbols that it changed."
   (when (or (search "def" text :test #'char-equal) (search "setf" text :test #'char-equal))
     (push (list* text package changed) **evaluated-texts**)
     (let ((last (nthcdr (1- *evaluated-texts-limit*) **evaluated-texts**)))

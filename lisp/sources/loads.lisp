@@ -236,7 +236,8 @@ DEFINITION."
                  failed))))
 
 (defun drop-replaced-methods (file)
-  "Remove definitions from the file FILE whose methods were replaced by other methods in the image."
+  "Remove from FILE, a SOURCE-FILE structure, the definitions of methods that other methods in the
+image have replaced."
   (let ((table (source-file-definitions file)))
     (maphash (lambda (key definition)
                (when (and (eq (definition-kind definition) :method)
@@ -246,8 +247,8 @@ DEFINITION."
 
 (defun note-file (file definitions recording noted)
   "Record that the file FILE was loaded to its end and made DEFINITIONS. RECORDING is the RECORDING
-structure of the load. Add the facts that answers report to NOTED, a NOTED structure. Return a list of names,
-such as those of changed macros: code that uses these names must be compiled again."
+structure of the load. Add the facts that answers report to NOTED, a NOTED structure. Return a list
+of names, such as those of changed macros: code that uses these names must be compiled again."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file)) (compiled (cdr (load-of file recording)))
          (pairs (enter-definitions file definitions)))

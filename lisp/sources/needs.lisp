@@ -216,17 +216,16 @@ of NAME counts."
   "The maximum number of objects that are examined in a search through the values of variables.")
 
 (defun needed-by-values (wanted)
-  "Return a list of texts for the variables and property lists that contain a symbol that satisfies
-the predicate WANTED. If the values are too large to search, return a list of one text that says
-so."
+  "Return a list of texts for the variables and property lists with a symbol for which the function
+WANTED returns true. If the values are too large to search, return a list of one text that says so."
   (catch 'too-many-parts
     (return-from needed-by-values (values-with wanted)))
   (list "values of variables, which are too large to search"))
 
 (defun values-with (wanted)
   "Search the values of the program's variables, and the property lists of its symbols, for symbols
-that satisfy the predicate WANTED. Return a list of texts for the variables and property lists that
-contain one."
+for which the function WANTED returns true. Return a list of texts for the variables and property
+lists with such a symbol."
   (let ((seen (make-hash-table :test 'eq)) (texts '()))
     (flet ((look (symbol object format)
              (when (reaches-p wanted object seen)

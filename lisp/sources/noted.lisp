@@ -13,8 +13,8 @@ generic function. OTHER is the replaced method, and METHOD the new one."
   class new gone)
 
 (defstruct (laid-out (:constructor make-laid-out (name layout &optional functions)))
-  "The structure NAME, whose layout was LAYOUT and has changed. FUNCTIONS lists the names of the
-functions that DEFSTRUCT made."
+  "A change of the layout of the structure NAME. LAYOUT is its old layout. FUNCTIONS lists the names
+of the functions that DEFSTRUCT made."
   name layout functions)
 
 (defstruct (noted (:constructor make-noted ()))

@@ -51,7 +51,8 @@ generic function made by a DEFMETHOD."
         (:method (some (lambda (class)
                          (let ((other (and (typep class 'class) (old-class-p class))))
                            (and other
-                                ;; These are equal, too, if the forms were evaluated: both are NIL.
+                                ;; If their forms have the same number, the form of the class made
+                                ;; the method. For evaluated forms, both numbers are NIL.
                                 (or (typep identity 'sb-mop:standard-accessor-method)
                                     (eql (definition-number definition)
                                          (definition-number other))))))

@@ -121,9 +121,9 @@ computed yet."
           :initial-value (direct-slot-names class)))
 
 (defun note-slots (symbol recording)
-  "If SYMBOL names a STANDARD-CLASS, record its slots and those of its subclasses in RECORDING, a
-RECORDING structure, to compare them with the slots after the change. The change can move a slot to
-a subclass."
+  "The class SYMBOL is about to be changed. If it is a STANDARD-CLASS, record its slots in
+RECORDING, a RECORDING structure, to compare them with the slots after the change. Do so for its
+subclasses too, because the change can move a slot to one of them."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell)))
          (table (recording-slots recording)))
     (when (typep class 'standard-class)

@@ -98,7 +98,7 @@ or as the name of a slot."
           (when data (pushnew data found :test #'equal
                                          :key (lambda (data) (json-member "name" data)))))))))
 
-;;; Classes that accept the symbol's keyword as an initarg
+;;; Classes that accept as an initarg the keyword with the name of the symbol
 
 (defun classes-initialized (name)
   "Return a list of the classes for which a method such as INITIALIZE-INSTANCE accepts a keyword
@@ -332,10 +332,10 @@ specializer for one of SYMBOLS."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return a sorted list of DEFINITION structures for definitions that still belong to SYMBOLS,
-symbols that were replaced. These are all definitions that SYMBOLS have in the image, and old
-definitions of files (OLD-P) that NAMES-ANY-P finds, such as exports of SYMBOLS and methods that
-specialize on SYMBOLS. Leave out packages."
+  "SYMBOLS are symbols that other symbols have replaced. Return a sorted list of DEFINITION
+structures for the definitions that SYMBOLS still have in the image. Include definitions for which
+NAMES-ANY-P is true, such as methods that specialize on a class named by one of SYMBOLS, if the
+image has them only from an earlier load of their file (OLD-P). Leave out packages."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)

@@ -1,5 +1,5 @@
-;;;; Splits the texts of loaded files into top-level forms, which are texts too. Interns nothing and
-;;;; evaluates nothing.
+;;;; Splits the texts of loaded files into top-level forms, which are texts too. Evaluates nothing,
+;;;; and interns nothing but the keywords after #+ and #-.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -70,8 +70,8 @@ READ-TEXT."
     (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 
 (defun call-skipping (text function)
-  "Call FUNCTION, which reads forms of TEXT only to find their ends, and return its value. Bind
-*FEATURES* to its value when READ-TEXT read TEXT. Return NIL if a form cannot be read."
+  "Call FUNCTION, which reads forms of TEXT only to find their ends, and return its value.
+Meanwhile, *FEATURES* is what it was when READ-TEXT read TEXT. Return NIL if a form cannot be read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
         (*features* (features-of text)))
     ;; These are the octets of a byte order mark.
@@ -121,7 +121,8 @@ in a comment. Return END if there is no such character before END."
 
 (defun form-start (text start end)
   "Return the index in TEXT at which the form that ends at END begins. Search from START on, and
-skip white space, comments, and forms excluded by #+ or #-."
+skip white space, comments, and forms excluded by #+ or #-. The caller must have bound
+*READ-SUPPRESS* to true, so that nothing that is read is interned or evaluated."
   (loop for index = (skip-blank text start end)
         while (and (< (1+ index) end)
                    (char= (char text index) #\#)
@@ -218,13 +219,19 @@ elements if it has fewer."
                                      (let ((colon (position #\: text :from-end t)))
                                        (if colon (1+ colon) 0))))))
 
+(defun behind-excluded (part)
+  "Return the text PART without the forms at its beginning that #+ or #- excludes. Return PART if
+the standard readtable cannot read it."
+  (let ((start (call-skipping part (lambda () (form-start part 0 (length part))))))
+    (if start (subseq part start) part)))
+
 (defun parts-at-top-level (form)
   "Return a list of the forms, as texts, in FORM, a text, that SBCL processes as top-level forms:
 the forms in a PROGN, LOCALLY or EVAL-WHEN, recursively, else FORM alone."
   (let ((own (first (form-parts form 1))))
     (if (and own (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn")))
         (loop for part in (rest (form-parts form array-dimension-limit))
-              append (parts-at-top-level (subseq part (form-start part 0 (length part)))))
+              append (parts-at-top-level (behind-excluded part)))
         (list form))))
 
 (defun argument-of (operator form)

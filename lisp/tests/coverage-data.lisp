@@ -50,9 +50,10 @@
 ;;; The parts that never ran
 
 (defun parts-never-run (record forms)
-  "RECORD is a FILE-RECORD structure, and FORMS the hash table COVERING-FORMS. Return a hash table
-from numbers of top-level forms to lists of paths. The paths in a list lead to those parts of the
-form that never ran. A path is a list of element numbers."
+  "RECORD is the FILE-RECORD structure of a file, and FORMS the hash table in the slot FORMS of a
+COVERING structure. Return a hash table from the numbers of the file's top-level forms to lists of
+paths. The paths in a list lead to those parts of the form that never ran. A path is a list of
+element numbers."
   (let ((marked (marked-parts (file-record-codes record))) (table (make-hash-table)))
     (loop for (part . state) in (file-record-parts record)
           unless (or (eq state t) (gethash part marked))

@@ -1,7 +1,8 @@
-;;;; Chooses the files whose coverage is measured, compiles and loads a copy of each file that has
-;;;; only its definitions, and records the definitions that a test has reached. measured.lisp makes
-;;;; the copies of definitions, which mark each part that runs. CALL-COVERING runs tests with a new
-;;;; COVERING structure, and COVER measures the files. coverage-data.lisp makes the result.
+;;;; Measures which definitions of some source files the tests reach. Chooses these files. Makes a
+;;;; copy of each file without the forms that define nothing, and compiles and loads the copy. Each
+;;;; definition in it is compiled as measured.lisp writes it, so that it marks each of its parts
+;;;; that runs. CALL-COVERING runs tests with a new COVERING structure, and COVER measures the
+;;;; files. coverage-data.lisp makes the result.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -70,9 +71,9 @@ way in which later forms are read or compiled."
 
 (defun definitions-only (text path)
   "TEXT is the text of the file PATH. Return two values: a copy of TEXT, and a list of the packages
-in which its forms are read. The copy is as long as TEXT, and each form in it keeps its place and
-its number. But a top-level form that cannot define functions is replaced by another form, usually
-0. Return NIL if TEXT cannot be read."
+in which its forms are read. In the copy, a 0 replaces each top-level form without definitions
+of functions that can be measured, and macros replace some operators (*STAND-INS*). All forms keep
+their places and their numbers. Return NIL if TEXT cannot be read."
   (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -200,8 +201,9 @@ the text from REACHED-TEXT for the definitions that FUNCTION reached."
 ;;; Running tests with a measurement of coverage
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING structure, and return its value. Afterwards, even after a
-non-local exit, remove the measured copies. If another run measures coverage, or this SBCL cannot
+  "Call FUNCTION with a new COVERING structure, and return the value of FUNCTION. Afterwards, even
+after a non-local exit, put the program's own definitions back in place of those that record
+coverage. If another run measures coverage, or this SBCL cannot
 measure it, end the operation with an error answer."
   (require-contrib "SB-COVER")
   (unless (and (marks-reader) +coverage-quality+) (fail-lookup "unmeasured" "missing"))

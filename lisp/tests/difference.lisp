@@ -48,8 +48,8 @@ before and after them. Escape line breaks and other control characters."
       (format out "~:[...~;~]~A" (= end (length string)) quote))))
 
 (defun part-text (part package &optional (limit *part-of-value*))
-  "PART is a part of a value, from DIFFERENCE. Return text of at most LIMIT characters for PART,
-with names as in PACKAGE. Return \"nothing\" if the value has no such part."
+  "PART is a part of a value that DIFFERENCE has returned. Return text of at most LIMIT characters
+for PART, with names as in PACKAGE. Return \"nothing\" if the value has no such part."
   (if (nothing-p part) "nothing" (printing-briefly limit part package)))
 
 (defparameter *printed-characters* 1000

@@ -163,8 +163,9 @@ number of tests that have begun is still BEGUN."
     (pushnew (component-name component) (run-untested *run*) :test #'equal)))
 
 (defun perform-and-probe (original &rest arguments)
-  "Wrapper around ASDF's PERFORM: call ORIGINAL with ARGUMENTS, an operation and a component. Then
-install the wrappers of newly loaded frameworks, and record a tested system without any test."
+  "Wrapper around ASDF's PERFORM: call ORIGINAL with ARGUMENTS, an operation and a component, and
+return its values. Then wrap the functions of test frameworks that were loaded meanwhile, and call
+NOTE-UNTESTED with the component."
   (destructuring-bind (operation component) arguments
     (let ((begun (and *run* (run-begun *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))

@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "CONDITION was signalled in a test. Record it if it stands for a check or is an error. PACKAGE is
-the package of lisp-unit2."
+  "CONDITION was signalled in a test. If it reports that a check has passed or failed, record this.
+If it is another error, record the error or, if *HOLD-SECONDS* is true, enter the debugger. PACKAGE
+is the package of lisp-unit2."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
           ((of-class-p "ASSERTION-FAIL")

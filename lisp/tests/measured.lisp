@@ -52,7 +52,7 @@ now, or NIL while none run.")
 ;;; The file that is being compiled
 
 (defvar *measured-file* nil
-  "The native truename of the file that is being compiled to measure its definitions.")
+  "The native truename of the file that is being compiled so that its definitions record coverage.")
 
 (defvar *spans-loaded* nil
   "The FILE-SPANS structure with the places of the lists in the loaded version of *MEASURED-FILE*,
@@ -64,8 +64,8 @@ that is being compiled.")
 if not: the copy of the file can lack a form that set a reader macro.")
 
 (defvar *left-names* '()
-  "A list of the names of tests. Functions with these names that a macro of a test framework defines
-are not measured.")
+  "A list of the names of tests. A function with one of these names is not measured if a macro of a
+test framework defines it.")
 
 (defvar *frameworks-homes* '()
   "A list of the packages of the loaded test frameworks. A macro of these packages is a macro of a
@@ -102,8 +102,8 @@ WHEN."
 
 (defun measuring-hook (hook)
   "Return a function for *MACROEXPAND-HOOK*. For a top-level form, this function returns forms that
-install marking copies of the definitions in the form. For any other form, it calls HOOK, the
-previous function of *MACROEXPAND-HOOK*."
+install copies of the definitions in the form. These copies mark which of their parts have run. For
+any other form, the function calls HOOK, the previous value of *MACROEXPAND-HOOK*."
   (lambda (expander form environment)
     (let ((number (top-level-number form)))
       (cond ((null number) (expand-marking hook expander form environment))
@@ -170,9 +170,10 @@ of forms to compile instead of PARTS: the results of MEASURED-FORMS for each of 
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun measured-function (form number)
-  "FORM is a DEFUN in top-level form NUMBER. Return a list of forms to compile instead of FORM. They
-direct calls to a copy of the function, which marks each of its parts that runs. Return NIL for a
-test. If the function cannot be replaced, count it as missed, and return NIL."
+  "FORM is a DEFUN in the top-level form with the index NUMBER in its file. Return a list of forms
+to compile instead of FORM. With them, calls of the function run a copy of it, which marks each of
+its parts that runs. Return NIL for a test. If no copy can replace the function, count it as missed,
+and return NIL."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
@@ -268,8 +269,8 @@ around each atom in FORM that is evaluated conditionally."
           (error () (funcall hook expander form environment))))))
 
 (defun with-marked-atoms (form)
-  "FORM is a form in the text. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a copy of
-FORM with a PROGN around each atom that is evaluated conditionally. Otherwise return FORM."
+  "FORM is a form that no macro made. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a
+copy of FORM with a PROGN around each atom that is evaluated conditionally. Otherwise return FORM."
   (flet ((conditional-p (part before element)
            (case (first form)
              ((and or when unless) (> element 1))
@@ -304,8 +305,9 @@ PROGN the source path of this element."
 ;;; Installing the compiled copies, and removing them
 
 (defun put-function (name function)
-  "Direct calls of the function NAME to FUNCTION, a marking copy of its definition. If the program
-redefines NAME meanwhile, calls go to the new definition."
+  "FUNCTION is a copy of the definition of the function NAME, compiled so that it marks the parts
+that run. Wrap NAME so that calls of it call FUNCTION. If the program redefines NAME meanwhile, they
+call the new definition."
   (push name (covering-copied-functions **covering**))
   (let ((copied (plain-definition name)))
     (wrap name 'live-lisp-coverage
@@ -321,9 +323,9 @@ to it."
           (copy-list (sb-mop:generic-function-methods generic)))))
 
 (defun put-method ()
-  "Record the method that was added since the call of NOTE-METHODS, if this method replaced a method
-from *MEASURED-FILE*. Otherwise remove the added method again, and count a definition without
-coverage."
+  "A copy of a method may have been added since the call of NOTE-METHODS. If it has replaced a
+method from *MEASURED-FILE*, record it. Otherwise remove it again, and count a definition whose
+coverage cannot be measured."
   (let* ((added (added-method **covering**))
          (original (and added (copied-method-original added))))
     (cond ((and original
@@ -333,8 +335,9 @@ coverage."
              (note-missed)))))
 
 (defun added-method (covering)
-  "Return a COPIED-METHOD structure for the method added since the call of NOTE-METHODS, or NIL.
-COVERING is the COVERING structure. Remove the record of that call from it."
+  "Return a COPIED-METHOD structure for the method that was added since the last call of
+NOTE-METHODS, or NIL if none was. COVERING is the COVERING structure in which NOTE-METHODS recorded
+the earlier methods. Remove this record."
   (let* ((generic (shiftf (covering-generic covering) nil))
          (before (shiftf (covering-methods-before covering) '()))
          (now (and generic (sb-mop:generic-function-methods generic)))
@@ -351,8 +354,8 @@ the original method. If there was no original method, remove the copy."
         (remove-method generic (copied-method-copy method)))))
 
 (defun take-all (covering)
-  "Remove all marking copies of functions and methods that COVERING, a COVERING structure, lists, so
-that the original definitions run again."
+  "Remove all copies of functions and methods that COVERING, a COVERING structure, lists, so that
+the original definitions run again."
   (sb-sys:without-interrupts
     (let ((added (added-method covering)))
       (when added (push added (covering-copied-methods covering))))

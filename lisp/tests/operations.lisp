@@ -101,8 +101,8 @@ each with the number of these tests."
           0 20)))
 
 (defun test-system (name)
-  "Test the ASDF system NAME by its TEST-OP. Return NIL or, if the test needs another system that is
-missing, the list from NEEDED-SYSTEM."
+  "Test the ASDF system NAME by its TEST-OP. Return NIL. But if the test needs another system that
+is missing, return a list of the name of that system and the name of what needs it."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code

@@ -209,7 +209,8 @@ load was not recorded, and that is certainly older than its fasl."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)
-                      ;; Both dates are in whole seconds: the source may be newer if they are equal.
+                      ;; The dates of source and fasl are in whole seconds. So with equal dates,
+                      ;; the source may still be newer than the fasl.
                       (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
              (keep-text path))))
 

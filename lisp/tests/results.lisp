@@ -235,8 +235,8 @@ image would lack the test. Return NIL if this is not certain of any file."
   "Return true if the file of the test NAME no longer has this test. Then the test does not belong
 to the run, so record the test and the file in the run. TEXT is NAME as text."
   (let ((file nil))
-    ;; Set FILE inside, and ignore the value of APART-FROM-TESTS: when the search is cut short, as
-    ;; by a full stack, that value can be anything.
+    ;; Set FILE here, and ignore the value of APART-FROM-TESTS. If the search is cut short, as by a
+    ;; stack overflow, that value can be anything.
     (apart-from-tests
       (setf file (nil-if-unreadable (call-finding-forms (lambda () (former-file name))))))
     (when file

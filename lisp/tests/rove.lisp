@@ -22,9 +22,9 @@ and is not recorded."
   (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
 
 (defun rove-failure-arguments (check)
-  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check: the groups
-around CHECK, the form of CHECK, and the values of arguments. For a negated check, the form is (NOT
-FORM)."
+  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check: a text with the
+descriptions of CHECK and of the groups around it, the form of CHECK, and the values of the form's
+arguments. For a negated check, the form is (NOT FORM)."
   (let ((groups (remove (bare-text (result-name *result*))
                         (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))

@@ -108,8 +108,8 @@ handler passes to the restart USE-VALUE."
 returned, and TEXT is the tool's text for the value.")
 
 (defun note-text (value text)
-  "Keep TEXT as the text that answers show for VALUE, which a tool returned. Do nothing if TEXT is
-NIL. Return VALUE."
+  "Record TEXT as what an answer shows in place of VALUE, which a tool returned. Do nothing if TEXT
+is NIL, or if VALUE is neither a cons nor a hash table. Return VALUE."
   (when (and text (typep value '(or cons hash-table)))
     (sb-thread:with-mutex (**texts-lock**)
       (let ((texts (cons (cons (sb-ext:make-weak-pointer value) text) **texts**)))

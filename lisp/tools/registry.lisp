@@ -98,8 +98,9 @@ and return text with the reason."
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the OFFER structure of the tool NAME with the number REGISTRATION or, if REGISTRATION is
-NIL, the last offer. Only the last two offers are known: return NIL for an older number."
+  "Return the OFFER structure of the tool NAME with the number REGISTRATION. If REGISTRATION is NIL,
+return the newest OFFER structure of this tool. Only the newest two are kept: return NIL for an
+older number."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))

@@ -13,8 +13,8 @@ export function keyOf({ id, name }: ToolMetadata): string {
 
 /** The parameter k1 of BM25. With a lower value, further occurrences of a term add less. */
 const SATURATION = 1.2;
-/** The weight at which a term counts as fully covered. A tool that has the term only in a minor field covers it in
- * part. */
+/** A tool covers a term of the request fully if the weight of the term in the tool is at least this. A tool that has
+ * the term only in a minor field covers it in part. */
 const FULL_COVERAGE_WEIGHT = 1.6;
 /** A number that is added to the number of tools in the IDF, so that rare words count more in small catalogs too. */
 const FURTHER_TOOLS = 100;

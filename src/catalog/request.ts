@@ -10,7 +10,8 @@ interface RequestTerm {
   /** The weight of the term in the ranking. It is 1 for a plain word. It is less for a part of a name, for a word that
    * PATTERNS add, and for a stop word if other words of the request are known terms. */
   weight: number;
-  /** The weight of the term within the subject of the request, from which the coverage is computed. */
+  /** The weight of the term in the subject of the request. It determines how much of the subject a tool with this term
+   * covers. */
   subjectWeight: number;
 }
 

@@ -179,10 +179,10 @@ export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
 
 /** Returns RESULT with as many tools as fit into one answer. A note says when some are missing. */
 function fitToAnswer(result: SearchToolsResult): SearchToolsResult {
-  let octetsLeft = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
+  let charactersLeft = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
   const end = result.tools.findIndex((tool) => {
-    octetsLeft -= JSON.stringify(tool).length + 1;
-    return octetsLeft < 0;
+    charactersLeft -= JSON.stringify(tool).length + 1;
+    return charactersLeft < 0;
   });
   if (end === -1) return result;
   const note = `Only the first ${end} of ${result.tools.length} tools have room in one answer; narrow the search with query or category, or leave includeSchema out.`;

@@ -40,7 +40,7 @@ export interface ToolSearchResult {
   query?: string;
 }
 
-/** Tools by name or id. If the map has no ranking, each search builds one. */
+/** Maps names or ids to tools. `ranking` ranks these tools for a request; if it is absent, each search makes one. */
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
@@ -97,8 +97,8 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): SearchOutco
   return { hits, more: [], total: all.length, categories: countCategories(all) };
 }
 
-/** Returns the tools that QUERY names, then literal hits, then ranked tools. First searches all of CATALOG, then
- * applies the filters in OPTIONS to the result. */
+/** Returns the tools that QUERY names, then those that contain QUERY word for word (literal hits), then those that the
+ * ranking finds. First searches all of CATALOG, then applies the filters in OPTIONS to the result. */
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): SearchOutcome {
   const ranking = catalog.ranking ?? new Ranking(catalog.values());
   const literal = ranking.literal(query);
@@ -134,7 +134,7 @@ function rankedHit({ tool, coverage }: Ranked): Hit {
 /** Matches a word that can only be a name: it contains punctuation or a digit inside, or is in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
 /** Three ways to split a query into names: not at all, at the punctuation of a list, and at each character that no name
- * contains. Names count whichever way finds them. */
+ * contains. A name counts if one of these ways finds it. */
 const NAME_SEPARATORS = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
 /** Returns the tools that QUERY names. When QUERY has other words too, only words that look like names count. */

@@ -216,8 +216,8 @@ function namedCall(operands: readonly string[], parameters: OptionTypes): ToolCa
   return { tool, args: withResolvedPaths(args) };
 }
 
-/** Returns the call that the verb `call` makes for OPERANDS, in a list; undefined when its tool is not built in. Throws
- * a UsageError for wrong operands. No session is started before this check. */
+/** Returns a list with the call that the verb `call` makes for OPERANDS; undefined when the tool is not built in.
+ * Throws a UsageError for wrong operands, so that no session is started for them. */
 function builtInCalls(operands: readonly string[]): ToolCall[] | undefined {
   const parameters = parametersOf(toolIn(operands));
   return parameters && [namedCall(operands, parameters)];

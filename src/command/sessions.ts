@@ -153,9 +153,10 @@ function checkWorkspace(workspace: string): void {
     );
 }
 
-/** Takes the lock for WORKSPACE for this process, which is a new session, unless the command that spawned it holds the
- * lock. Waits while another process holds the lock to start a session. Resolves with a function to call when other
- * programs can connect to this session. Throws a SetupError when the other process has started a session. */
+/** Makes this process the only one that starts a session for WORKSPACE: takes the lock for it, if the command that
+ * spawned this process does not hold the lock already. Waits while another process holds the lock. Resolves with a
+ * function that gives the lock back. The caller must call it when other programs can connect to this session. Throws a
+ * SetupError when the other process has started a session. */
 export async function beginSession(folder: string, workspace: string): Promise<() => void> {
   const lock = lockFor(folder, workspace);
   let hasWaited = false;

@@ -7,7 +7,7 @@ export type Arguments = { readonly [name: string]: unknown };
 interface Operands {
   /** The parameters that the operands set. They are not options of the verb. */
   gives: readonly string[];
-  /** The condition under which standard input counts as one more operand; absent for never. */
+  /** When standard input counts as one more operand. Absent when it never does. */
   reads?: 'without operands' | 'always';
   /** Returns the arguments of each call that the operands request; undefined when there are too few or too many
    * operands. */

@@ -56,10 +56,10 @@ export function givenTwice(name: string): UsageError {
   return new UsageError(`The option ${optionOf(name)} is given twice; give it once.`);
 }
 
-/** Splits WORDS into options and operands, and returns the arguments that the options set. PARAMETERS are those of the
- * tool that VERB calls. SHORT maps options without a value to the arguments that they stand for. When such an option
- * has a value, it sets the parameter of the same name. Throws a UsageError for an option that is unknown, lacks its
- * value or is given twice. */
+/** Splits WORDS into options and operands. Returns the operands, and the arguments that the options set. PARAMETERS are
+ * those of the tool that VERB calls. SHORT maps an option that is written without a value, such as --fresh, to the
+ * arguments that it stands for. With a value, as in --fresh=true, an option sets the parameter of the same name. Throws
+ * a UsageError for an option that is unknown, lacks its value or is given twice. */
 export function argumentsOf(
   words: readonly string[],
   parameters: OptionTypes,

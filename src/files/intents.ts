@@ -21,7 +21,8 @@ const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
-/** The records of the replacements that servers of this user have begun, in a folder for these records alone. */
+/** The records of those replacements of files that servers of this user have begun, in a folder for these records
+ * alone. */
 export class Intents {
   readonly #folder: string;
 

@@ -49,8 +49,9 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** Returns the runs that change OLD to UPDATED. STEPS has the number of steps that all searches for a minimal diff
- * together may still take. DIVISIONS is the current depth of division by anchors. */
+/** Returns the diff from OLD to UPDATED as a list of runs. STEPS has the number of steps that all searches for a
+ * minimal diff together may still take. DIVISIONS says how often the text has been divided at anchors (see
+ * DIVISION_LIMIT). */
 function runsBetween(
   old: readonly string[],
   updated: readonly string[],
@@ -145,8 +146,8 @@ function uniqueIndices(lines: readonly string[]): Map<string, number> {
 /** Returns the longest subsequence of PAIRS in which the second numbers ascend. The first numbers of PAIRS must
  * ascend. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // ends[n] belongs to the best subsequence so far with n + 1 pairs whose second numbers ascend: the one that ends with
-  // the lowest second number. ends[n] is the index of its last pair.
+  // Of all subsequences so far of n + 1 pairs with ascending second numbers, the best one ends with the lowest second
+  // number. ends[n] is the index in PAIRS of the last pair of the best one.
   const ends: number[] = [];
   const predecessors: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;

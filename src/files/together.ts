@@ -69,9 +69,9 @@ export async function replaceTogether(
   );
 }
 
-/** Opens the directories of the given replacements, and calls USE with OPENED and these replacements while all the
- * directories are open. withTarget holds a directory open only while it calls its function, so this function is
- * recursive. */
+/** Opens the directories of the given replacements. Calls USE with OPENED, the replacements whose directories are open
+ * already, and these replacements, while all the directories are open. The function is recursive, because withTarget
+ * keeps a directory open only while it calls its argument. */
 async function withTargets<Value>(
   workspace: Workspace,
   [first, ...others]: readonly Replacement[],

@@ -84,8 +84,8 @@ export interface RestartableImage {
   /** Ends the image and all its running calls, and starts another one, which is rebuilt from `rebuild`. Returns the
    * report of the loss. Throws a CallError when the journal that `rebuild` selects does not exist. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
-  /** Resolves with true when the image has failed its last probe, a test whether it works, and no call has succeeded
-   * since then. */
+  /** Resolves with true when the image has failed its last probe, and no call has succeeded since then. A probe tests
+   * whether the image works. */
   isBroken(): Promise<boolean>;
   /** The data that would be lost if the image ended now. */
   readonly stake: Stake;

@@ -11,8 +11,8 @@ export interface Grant {
   file: string;
 }
 
-/** Returns the value of the setting in the file OTHER, by default in the setting's own file. Returns undefined when the
- * file has no such setting. Throws a SetupError when the file cannot be read. */
+/** Returns the value that the file OTHER, by default the setting's own file, has for the given setting. Returns
+ * undefined when the file does not have this setting. Throws a SetupError when the file cannot be read. */
 export async function valueIn({ file, format, path }: Setting, other = file): Promise<unknown> {
   return valueAtPath(await dataOf({ file: other, format }, readConfigFile(other)), path);
 }

@@ -42,9 +42,9 @@ export interface Applied {
   text: string | undefined;
 }
 
-/** Compares TEXT, the text of SETTING's file, with the value that SETTING has for LAUNCH. Returns TEXT after SETTING is
- * applied. Does not change an entry that install did not write. Throws a SetupError when TEXT cannot be parsed or
- * edited. */
+/** Puts the value that SETTING has for LAUNCH into TEXT, the text of SETTING's file. Returns the new text, and what
+ * TEXT had before. Does not change an entry that install did not write. Throws a SetupError when TEXT cannot be parsed
+ * or edited. */
 export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
   const data = await dataOf(setting, text);
   const { path } = setting;

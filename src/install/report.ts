@@ -237,8 +237,8 @@ function programFindings([node = '', script = '']: readonly string[]): Finding[]
   return findings;
 }
 
-/** Returns a finding that says when the client of PLACE asks its user, according to all its files for the scope. BOXED
- * is true when code runs in a sandbox. */
+/** Returns a finding that says when the client of PLACE asks its user before it runs a tool. The client's settings
+ * files for the scope of PLACE determine this. BOXED is true when code runs in a sandbox. */
 async function approvalFinding(place: EntryPlace, boxed: boolean): Promise<Finding> {
   const { client, context } = place;
   const { title, name } = client;

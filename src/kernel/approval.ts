@@ -92,8 +92,8 @@ function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubjec
   if (tool.approvedAs !== undefined) {
     return `A person can start the server with --init FILE --allow ${tool.name}, where FILE defines the tool.`;
   }
-  // The person types the rule in a shell. The shell or the rule could expand other characters and so allow other files,
-  // so GLOB stands for a file name with such characters.
+  // The person types the rule in a shell. In a file name with other characters than these, the shell or the rule could
+  // expand a character and so allow other files. So GLOB is shown in place of such a name.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
   const places = placesOf(about).map((place) =>
     place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,

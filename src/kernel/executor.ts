@@ -67,8 +67,8 @@ export class Executor {
     this.#notices = new NoticeBoard(options.takeNotices ?? (() => []));
   }
 
-  /** Returns the position at which a new command starts to read notices. The command passes it in the context of its
-   * calls. */
+  /** Returns a NoticeReader for a new command. It keeps track of the notices that the command has read. The command
+   * passes it in the context of its calls. */
   command(): NoticeReader {
     return this.#notices.command();
   }
@@ -159,8 +159,9 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), authority);
   }
 
-  /** Returns the tools that standing approvals must cover for CALL: the tool of CALL and, if `raisedBy` has raised its
-   * level, also the registered tool when its own level needs an approval. */
+  /** Returns the tools that standing approvals must cover so that CALL runs without a question. The first is `tool`,
+   * the tool with the level of this call. If `raisedBy` has raised this level, `registered` is the tool as it is
+   * otherwise, and must be covered too when its own level needs an approval. */
   #requiredTools({ tool, registered }: Call): Tool[] {
     const registeredRuns =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';

@@ -8,7 +8,7 @@ import type { Result } from './tool.ts';
 export type BareOutcome = {
   /** Names of the arguments that a human changed before approving the call. */
   changed?: string[];
-  /** Advice after a denial. It is necessary because a client without a human denies calls by itself. */
+  /** Advice after a denial, for the case that no human made it: a client without a human denies calls by itself. */
   hint?: string;
   note?: string;
   /** For a command, the complete text when `text` is cut. */

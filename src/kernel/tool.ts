@@ -17,8 +17,8 @@ import {
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** The possible effects of a call. Clients use them to decide whether to ask their human. Approvals by live-lisp use
- * only the level. */
+/** The possible effects of a call. Clients use them to decide whether to ask their human. To decide whether a call
+ * needs approval, live-lisp uses only its safety level. */
 export interface Effects {
   /** True when the call can change or remove something that exists. */
   destructive: boolean;
@@ -63,7 +63,8 @@ export const MOST_KEYWORDS = 8;
 
 /** The preview of a call for a human's approval. */
 export interface Preview {
-  /** The effect or the loss in a few words, such as the changed lines. Names come last in it. */
+  /** The effect or the loss in a few words, such as the changed lines. Names come last, because they can contain
+   * misleading text of the program or the client. */
   summary?: QuestionLine | string;
   /** Shows a person the effect of the call: for a file, a diff. A plain string is marked as text that live-lisp did not
    * write. */
@@ -73,6 +74,7 @@ export interface Preview {
   /** The workspace name of the file that the call concerns. Standing approvals are matched against it. Absent for a
    * call without files. */
   place?: string;
+  /** Those of further files that the call concerns. */
   otherPlaces?: readonly string[];
   /** True when the call needs no approval, because it cannot lose anything that still exists. */
   free?: boolean;

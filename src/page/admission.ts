@@ -24,7 +24,7 @@ export interface Shown {
 export class Admission {
   /** Maps the secret of each unused link to the time (performance.now) at which the link becomes invalid. */
   readonly #links = new Map<string, number>();
-  /** Maps the key of each pass to its cookie. */
+  /** A pass, which lets a browser use the page, is a key and a cookie. Maps the key of each pass to its cookie. */
   readonly #passes = new Map<string, string>();
 
   /** Makes a link, and returns its secret. */

@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean
  * log has many lines. */
 type LineShape = (value: Record<string, unknown>) => boolean;
 
-/** Returns a function that checks whether an object has FIELDS. */
+/** Returns a function that returns true when its argument, the object in a line, has FIELDS. */
 export function lineShapeOf(fields: Fields): LineShape {
   const checks = Object.entries(fields).map(([key, expected]) => {
     if (typeof expected !== 'string') {

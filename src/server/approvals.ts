@@ -236,8 +236,8 @@ export class Approvals {
     return { kind: 'next', form, id, question };
   }
 
-  /** Returns the verdict that the client's answer to QUESTION contains, or the next form when the human asked for it.
-   * SUBJECT is the digest of the call. */
+  /** Reads the client's answer to QUESTION, and returns its verdict. If the human instead asked for the next page of
+   * QUESTION, returns the form with this page. SUBJECT is the digest of the call. */
   #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
     const decisions: unknown[] = choices(question);
     const { decision } = content;

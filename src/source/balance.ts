@@ -38,9 +38,9 @@ interface Placed {
   leads: boolean;
 }
 
-/** A part of a text whose parentheses do not balance. `excess` is the number of opening parentheses minus the number of
- * closing ones. `tokens` is empty if there are more than TOKEN_LIMIT. `next` is the first token of the next top-level
- * form. */
+/** A part of a text whose parentheses do not balance. `began` and `lastLine` are its first and last lines. `excess` is
+ * the number of opening parentheses minus the number of closing ones. `tokens` is empty if there are more than
+ * TOKEN_LIMIT. `next` is the first token of the next top-level form. */
 interface Region {
   tokens: readonly Placed[];
   began: number;
@@ -267,7 +267,7 @@ const NOTHING_READ: Reading = {
  * list, or an indented line at top level. */
 const CONTRADICTION = 10;
 
-/** At most this many elements of a list are compared with the column of a line. */
+/** Maximum number of elements of a list whose columns are compared with the indentation of a line. */
 const COMPARED = 200;
 
 /** Returns the state after TOKEN, given the state BEFORE it. */

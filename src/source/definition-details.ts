@@ -11,7 +11,7 @@ import {
 import { elementsOf, type Form, readForm, symbolNameOf } from './form.ts';
 import { type LambdaList, lambdaListOf } from './lambda-list.ts';
 
-/** A definition with the parts by which calls and instances can be checked. */
+/** A definition with the parts that are needed to check calls of its function and instances of its class. */
 export interface DefinitionDetails extends Definition {
   /** The symbol in the name, without its package. */
   name: string;

@@ -166,8 +166,8 @@ interface Prefix {
 }
 
 /** Reads forms as an SBCL with FEATURES would. Without FEATURES, reads everything in the text: it includes forms that
- * #+ excludes, reads dots as elements and unclosed lists as lists, and stores the prefixes of a form in its `prefixes`.
- * */
+ * #+ excludes, reads dots as elements and unclosed lists as lists, and stores the prefixes of a form in its
+ * `prefixes`. */
 export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;

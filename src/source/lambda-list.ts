@@ -93,7 +93,7 @@ export function parsedLambdaList(
   return form?.kind === 'cons' ? lambdaListOf(form, macro) : undefined;
 }
 
-/** Classifies FORM as an argument of a call. */
+/** Returns the Argument for FORM, which stands as an argument in a call. */
 export function argumentOf(form: Form): Argument {
   const { kind, name = '' } = form;
   if (kind === 'read-time') return { unknown: true };
@@ -119,7 +119,7 @@ export function checkFit(list: LambdaList, args: readonly Argument[], asWritten 
   return list.keys === undefined || fits !== true ? fits : keysFit(list, args.slice(positional), asWritten);
 }
 
-/** Checks whether ARGS of a macro call fit the nested lambda lists of the macro. */
+/** Checks whether ARGS, the arguments of a macro call, fit the lambda lists nested in the lambda list of the macro. */
 function innerFit(
   { inner = new Map<number, LambdaList>() }: LambdaList,
   args: readonly Argument[],

@@ -8,8 +8,8 @@ export interface Token {
   end: number;
 }
 
-/** Separates the package from the name in the name of a token. Symbols of COMMON-LISP have no package there. The name
- * of a keyword begins with one marker, that of an uninterned symbol with two. The marker is not ':', because then the
+/** In the name of a token, stands between the package and the name of the symbol. Symbols of COMMON-LISP are without a
+ * package and a marker. The name of a keyword begins with one marker, that of an uninterned symbol with two. The marker is not ':', because then the
  * symbol |:quote| would equal :quote. */
 export const PACKAGE_MARKER = '\0';
 

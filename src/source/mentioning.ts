@@ -13,12 +13,12 @@ export function mayContainPlainly(text: string, symbols: readonly string[]): boo
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));
 }
 
-/** Returns true when TEXT may contain one of SYMBOLS, with or without escapes. */
+/** Returns true when TEXT may contain one of SYMBOLS. Does not miss symbols that are written with needless escapes. */
 export function mayContain(text: string, symbols: readonly string[]): boolean {
   return ESCAPE.test(text) || mayContainPlainly(text, symbols);
 }
 
-/** Yields the top-level forms of TEXT, read without features, that may contain one of SYMBOLS. */
+/** Yields the top-level forms of TEXT that may contain one of SYMBOLS, including forms that #+ or #- excludes. */
 export function* formsMentioning(text: string, symbols: readonly string[]): Generator<Form, void> {
   for (const form of new FormReader(treeOf(text)).forms()) if (mayContain(form.text, symbols)) yield form;
 }

@@ -4,7 +4,8 @@ import { type Form, FormReader, formsWithin } from './form.ts';
 import { topLevelFormsIn } from './top-level.ts';
 import { treeOf } from './tree.ts';
 
-/** A symbol to rename from `from` to `to`, and the proper names of the packages that contain and export it. */
+/** A symbol to rename from `from` to `to`. `packages` are the packages in which it is accessible, `exporters` those
+ * that export it, all by their names and not by nicknames. */
 export interface Renaming {
   from: string;
   to: string;

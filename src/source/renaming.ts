@@ -162,12 +162,12 @@ class Scanner {
     this.#prose(part.start + 1, part.end - 1, 'string');
   }
 
-  /** Handles the mentions of the symbols from START to END of the text, in a comment or a string. Skips mentions within
-   * an edit. */
+  /** The text from START to END is a comment or in a string. Renames the symbols that it mentions or, without the
+   * option `prose`, records that they keep their names. Skips a mention within an edit that is made already. */
   #prose(start: number, end: number, kind: 'comment' | 'string'): void {
     for (const { from, to } of this.#task.renamings) {
-      // The edits from START to END are the last ones: #string has added those in a string just before, and those in
-      // prose come from this loop.
+      // The edits from START to END are the last ones in the list: #string has just added those in a string, and this
+      // loop adds those in prose.
       const before = this.#edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
       const covered = this.#edits.slice(before + 1).sort(byStart);
       for (const spoken of apartFrom(proseMentions(this.#text, from, start, end), covered)) {
@@ -239,7 +239,7 @@ const RETURNING_NAME: ReadonlySet<string> = new Set([
   'SYMBOL-NAME',
 ]);
 
-/** Operators whose calls return the package that the first argument designates, or the name of this package. */
+/** Operators whose calls designate the same package as their first argument, as in (find-package :app). */
 const RETURNING_PACKAGE: ReadonlySet<string> = new Set([
   ...RETURNING_NAME,
   'FIND-PACKAGE',

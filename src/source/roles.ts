@@ -180,8 +180,8 @@ function isFrom(index: number, step: Step | undefined, ...operators: readonly st
   return step !== undefined && step.index >= index && operators.includes(withoutPackage(step.operator));
 }
 
-/** Returns the role that STEPS[AT] and the lists around it give to the symbol; undefined for none. INNER is the element
- * of STEPS[AT] that is or contains the symbol. */
+/** STEPS are the lists around a symbol, the innermost first. Returns the role that STEPS[AT] and the lists around it
+ * give to the symbol; undefined for none. INNER is the element of STEPS[AT] that is or contains the symbol. */
 function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefined {
   const list = steps[at] as Step;
   const [outer, third] = steps.slice(at + 1);

@@ -56,8 +56,8 @@ export function spliceOut(text: string, { fullStart, end }: Extent): Splice {
   return breaksBelow < breaksAbove && !belongsToComment ? withBelow : withAbove;
 }
 
-/** Returns the start of the comment right above the form at EXTENT of FORMS, or before it on its line. Returns the
- * `fullStart` of EXTENT when there is none. */
+/** Returns the start of the comments that belong to the form at EXTENT of FORMS: those directly above it, without an
+ * empty line between, and those before it on its line. Returns the `fullStart` of EXTENT when there are none. */
 export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const { text } = forms.source;
   let [below, start] = [extent.fullStart, extent.fullStart];

@@ -144,7 +144,7 @@ function loopPatterns(elements: readonly Form[]): Parts {
   return parts(patterns, nothing);
 }
 
-/** True when the argument at `index` of `count` arguments is a place. */
+/** Chooses the arguments of an operator that are places: true when the argument at `index` of `count` is one. */
 type Choice = (index: number, count: number) => boolean;
 const FIRST: Choice = (index) => index === 0;
 const SECOND: Choice = (index) => index === 1;
@@ -152,7 +152,7 @@ const EVEN: Choice = (index) => index % 2 === 0;
 const ALL: Choice = () => true;
 const BUT_LAST: Choice = (index, count) => index < count - 1;
 
-/** Operators that set places, each with the choice of the arguments that are places. */
+/** Maps an operator that sets places to the choice of its arguments that are places. */
 const SET: ReadonlyMap<string, Choice> = new Map([
   ['SETF', EVEN],
   ['PSETF', EVEN],
@@ -166,7 +166,8 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** Operators of places that contain places, as in (setf (values a b) ...), with the choice of these arguments. */
+/** A place can contain places, which are then set too, as in (setf (values a b) ...). Maps the operator of such a place
+ * to the choice of its arguments that are places. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],

@@ -13,9 +13,9 @@ export interface Extent {
   fullStart: number;
 }
 
-/** A top-level form. `operator` is its first element, without a package prefix, and `name` its second element; both in
- * the case that the reader gives them. The name of a setf function is `(SETF NAME)`. `home` is the current package at
- * the form. */
+/** A top-level form. `operator` is the name of the symbol with which it begins, and `name` the name of the symbol that
+ * it defines, or `(SETF NAME)` for a setf function; both without a package prefix, and in the case that the reader
+ * gives them. `home` is the current package at the form. */
 export interface TopLevelDefinition {
   start: number;
   operator: string;

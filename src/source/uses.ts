@@ -107,8 +107,9 @@ export interface UsePosition {
   inside?: boolean;
 }
 
-/** The uses of a name in a form that are already known. `at`: starts of the lists that contain a use. `whole`: whether
- * the expansion of the form itself has a use. `inside`: number of uses at unknown positions in the form. */
+/** The uses of a name in a form, as far as SBCL has recorded them. `at`: starts of the lists that contain a use.
+ * `whole`: true when a use is recorded at the form as a whole, not at a list in it. `inside`: number of uses at unknown
+ * positions in the form. */
 interface KnownUses {
   at: readonly number[];
   whole: boolean;

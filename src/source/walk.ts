@@ -69,7 +69,7 @@ function partsToWalk({ form, depth, quoted }: PendingForm, visitor: Visitor): Pe
   const inner = form.isBackquote ? depth + 1 : depth;
   const lists = quoted || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
   const parts = (visitor.within?.(elements, data) ?? elements).flatMap((each) => lists.get(each) ?? [each]);
-  // A quote in a backquote belongs to the template, in which forms after commas are evaluated.
+  // Within a backquote, QUOTE is only a part of the template, in which forms after commas are evaluated all the same.
   const isQuoted = quoted || (inner === 0 && nameOf(elements[0]) === 'QUOTE');
   return [
     ...parts.map((part) => ({ form: part, depth: inner, quoted: isQuoted })),

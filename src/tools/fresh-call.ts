@@ -78,7 +78,7 @@ export function stepsIn(steps: readonly LoadStep[], root: string, copy: string):
   );
 }
 
-/** Returns the options of a query to the image, which has its own time limit. */
+/** Returns the options for a question to an image. Its time limit is ASK_MS, and not the time limit of the call. */
 export function asking(context: CallContext): CallOptions {
   return { ...callOptions(context), limitMs: ASK_MS };
 }

@@ -48,8 +48,8 @@ const FRESH_OR_REVISION = {
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
 
-/** Returns the tool of ADAPTER for the image of RUNNING, with a further parameter `fresh` for calls in a fresh
- * image. */
+/** Returns the tool that ADAPTER makes, with a further parameter `fresh`. With it, a call is performed in a fresh
+ * image, and without it in the running image, that of the dependencies RUNNING. */
 export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Tool {
   const tool = adapter.over(running);
   const { raisedBy } = tool;

@@ -72,8 +72,8 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
   return data.value;
 }
 
-/** Returns the result that ANSWER makes from the value in REPLY. If REPLY says that a name does not exist, returns a
- * result with that name. */
+/** Returns the result that ANSWER makes from the value in REPLY. If REPLY says that a package, symbol, class or system
+ * is missing, returns the result from `lookupResult`. Throws as `foundValue` does. */
 export function lookedUp<Value extends object>(
   reply: { ending: Ending; data: { value?: Value } },
   answer: (found: Exclude<Value, LookupFailure>) => Result,

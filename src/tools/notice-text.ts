@@ -69,7 +69,7 @@ function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 
 }
 
 /** Returns the notice that this server does not use the image SERVED. OWN_IMAGE_REQUIRED_BY is the command-line flag
- * that forbids it; undefined when the reason is that calls have already used the server's own image. */
+ * that forbids to use another image; undefined when the reason is that calls have already used the server's own. */
 function unusedText(served: Served, ownImageRequiredBy: string | undefined): string {
   const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
   return ownImageRequiredBy === undefined

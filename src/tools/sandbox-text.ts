@@ -58,8 +58,8 @@ const PATH = /"([^"\n]+)"|(?<!\w)'([^'\n]+)'|‘([^‘’\n]+)’|(?<![^\s"'‘]
 /** Matches the beginning of the answer when an evaluation failed. */
 const HEAD = /^Error: /;
 
-/** Returns the last path before the place where TEXT matches MESSAGE, relative to ROOT; undefined when there is
- * none. */
+/** Returns the last path that TEXT names before its match of MESSAGE, as an absolute path; undefined when it names
+ * none. A relative path in TEXT is relative to ROOT. */
 function pathBefore(message: RegExp, text: string, root: string): string | undefined {
   const body = text.replace(HEAD, '');
   const place = body.search(message);
@@ -68,7 +68,8 @@ function pathBefore(message: RegExp, text: string, root: string): string | undef
   return named === undefined ? undefined : resolve(root, named);
 }
 
-/** Returns true when code in the sandbox may write to the path before the place where TEXT matches MESSAGE. */
+/** Returns true when TEXT, an answer, matches the error message MESSAGE, and code in the sandbox may write to the path
+ * that TEXT names last before this message. */
 function namesWritable(message: RegExp, text: string, { root, writable, isInside }: SandboxLimits): boolean {
   const path = pathBefore(message, text, root);
   return path !== undefined && writable.some((area) => isInside(area, path));
@@ -83,8 +84,8 @@ async function unseenText(text: string, { root, hides }: SandboxLimits): Promise
   return `Note: the sandbox hides ${visibleName(path)} from code in the image. Do without it, or ask the user for a copy in the workspace, or to start the server with --no-sandbox.`;
 }
 
-/** Returns a note about a write that was refused according to TEXT. Returns undefined when this process cannot write
- * there either, so that the system and not the sandbox refused it. */
+/** TEXT says that a write was refused. Returns a note about this, or undefined when this process cannot write there
+ * either, because then the system and not the sandbox refused the write. */
 async function writeText(text: string, limits: SandboxLimits): Promise<string | undefined> {
   const path = pathBefore(READ_ONLY, text, limits.root);
   const folder = path === undefined ? undefined : await existingFolder(path);

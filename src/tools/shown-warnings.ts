@@ -41,8 +41,9 @@ export class ShownWarnings {
   }
 }
 
-/** Returns REMARKS without the warnings that earlier answers had, and a sentence with their number. Returns REMARKS
- * unchanged when they lack some of the warnings, or when there are no earlier answers. */
+/** Returns a copy of REMARKS without the warnings that earlier answers showed, and a sentence with their number. Leaves
+ * out no warnings when REMARKS has only some of the warnings of the call, or when EARLIER_ANSWERS is undefined. Records
+ * the warnings in SHOWN_WARNINGS. */
 export function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,

@@ -27,7 +27,7 @@ const NAME_LIMIT = 10;
 /** Maximum number of .asd files that are read. */
 const FILE_LIMIT = 50;
 
-/** Returns TOOL with a handler that adds the note to results that found nothing. */
+/** Returns TOOL with a handler that adds the note from `unloadedNote` to results that found nothing. */
 export function notingUnloaded(tool: Tool, dependencies: NoteDependencies): Tool {
   return {
     ...tool,

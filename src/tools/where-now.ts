@@ -49,7 +49,8 @@ interface PlaceNow extends FormNow {
   inside: boolean;
 }
 
-/** Finds PLACE, which is in DEFINITION, in the current text of the file. */
+/** Returns the place in the current text of the file that corresponds to PLACE, a place in DEFINITION in the loaded
+ * text. */
 export function placeNow(versions: Versions, place: Place, definition: DefinitionName): PlaceNow {
   const { now, loaded } = versions;
   // The form of PLACE can contain syntax that only the image can read, such as #+#.(...).
@@ -118,7 +119,8 @@ function formNow(versions: Versions, place: Place, definition: DefinitionName): 
     : formAt(now, formDefining(definition, forms), 'unknown');
 }
 
-/** Finds the top-level form of PLACE in the current text, when this differs from the loaded text. */
+/** Finds the top-level form of PLACE in the current text of a file that has changed since it was loaded. LOADED is the
+ * loaded version. */
 function formInOtherVersion(
   { now, features, changesLoaded }: Versions,
   loaded: Source,
@@ -140,8 +142,8 @@ function formAt(now: Source, start: number | undefined, changed: Changed | undef
   return { now, start, changed, same: changed === undefined || changed === 'elsewhere' };
 }
 
-/** Returns the index of PLACE in the current text; undefined when it is unknown. TOP is the index at which its
- * top-level form begins, which has not changed. */
+/** Returns the index of PLACE in the current text; undefined when it is unknown. The text of its top-level form must be
+ * as it was when the form was loaded. TOP is the index at which this form begins now. */
 function indexNow({ now, loaded = now, features }: Versions, place: Place, top: number): number | undefined {
   if (place.start === undefined) return undefined;
   const index = loaded.text.indexOfCharacter(place.start);

@@ -27,8 +27,14 @@
       (setf (cddr one) one (cddr other) other)
       (differing one other))
   (nil))
+(deftest difference.dimensions (first (differing #2A((1)) #2A((1 2)))) "#2A((1))")
 (deftest difference.table
     (let ((one (make-hash-table)) (other (make-hash-table)))
       (setf (gethash :a one) 1 (gethash :a other) 2)
       (differing one other))
   ("1" "2" "[:a]"))
+
+(deftest parts.excluded
+    (let ((form "(progn #+nowhere-at-all (foo #.(error \"It was read.\")) (bar gone:name) (baz))"))
+      (values (live-lisp.sources::parts-at-top-level form) (find-symbol "BAZ")))
+  ("(bar gone:name)" "(baz)") nil)

@@ -62,7 +62,7 @@ class SwankConnection {
    * message. */
   #needed = HEAD_OCTETS;
   #number = 0;
-  /** The functions that settle the pending promise, which is for the connection or for the value of the last form. */
+  /** Settles the pending promise: first the one for the connection, later the one for the value of the last form. */
   #settle: { resolve: (value: Datum) => void; reject: (error: Error) => void } | undefined;
   #failure: Error | undefined;
   readonly connected: Promise<void>;

@@ -62,7 +62,7 @@ export class SbclImage implements Image, RestartableImage {
   #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
-  /** The process of the last plain image about which a notice was given. */
+  /** The process of the image for which #noticePlain has last added a notice. */
   #reportedPlain: Child | undefined;
 
   constructor(options: SbclOptions) {

@@ -193,9 +193,10 @@ export function compiledBackend({
   return join(cacheFolder, `backend-${identity}`);
 }
 
-/** Returns a value for CL_SOURCE_REGISTRY, the environment variable that says where ASDF searches. It contains TREES
- * with all their subfolders, or only the folder ROOT if TREES is empty, and then the folders in EXISTING, the user's
- * own value. It has ASDF's string syntax if possible, else the syntax of an s-expression. */
+/** Returns a value for CL_SOURCE_REGISTRY, the environment variable that says where ASDF searches. The value begins
+ * with TREES and all their subfolders. If TREES is empty, it begins with the folder ROOT, without its subfolders. The
+ * folders in EXISTING, the user's own value, follow. The value has ASDF's string syntax if possible, else it is an
+ * s-expression. */
 export function sourceRegistry(
   { root, trees }: Pick<BackendOptions, 'root' | 'trees'>,
   existing: string | undefined,

@@ -74,8 +74,7 @@ export class Child implements Peer {
   /** Who has ended the process, or has begun to end it. It is `itself` when nobody else has, for example when the
    * process crashes. */
   #endedBy: 'itself' | 'server' | 'user code' | 'signal from outside' = 'itself';
-  /** The greeting of the backend. It lists the abilities that this SBCL lacks. Undefined before the
-   * greeting. */
+  /** The greeting of the backend. It lists the abilities that this SBCL lacks. Undefined before the greeting. */
   hello: Hello | undefined;
   /** The operations that were not answered when the process ended. */
   unanswered: readonly string[] = [];
@@ -343,8 +342,8 @@ export class Child implements Peer {
     return `its command ${how}${lastOutput === '' ? '' : `, and wrote last: ${lastOutput}`}`;
   }
 
-  /** Makes this process count as ended, although it continues to run, without a backend. It ends when the server ends,
-   * because Linux then kills it. */
+  /** Treats the process of the image as ended, because its program has called (live-lisp:stop). The process runs on
+   * without a backend. When the server ends, Linux kills it. */
   #letGo(): void {
     this.#killReason = LET_GO;
     this.#endedBy = 'user code';

@@ -20,9 +20,10 @@ export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
 
-/** Pings TARGET every BEAT_MS milliseconds while calls wait. Returns a function that stops this. Kills TARGET when it
- * has not answered a ping for SILENT_BEATS intervals without a garbage collection, or for FROZEN_MS milliseconds.
- * FROZEN_MS is long, because all threads stop while a large heap is collected. Time without a CPU does not count, up to
+/** Pings TARGET every BEAT_MS milliseconds while calls wait. Returns a function that stops this. Kills TARGET in two
+ * cases. The first: it has not answered a ping for SILENT_BEATS of these intervals, in which it neither collected
+ * garbage nor waited for a CPU. The second: it has not answered for FROZEN_MS milliseconds. These are many, because all
+ * threads stop while a large heap is collected. If TARGET waits for a CPU, it gets this time in addition, but at most
  * another FROZEN_MS. If IDLE_MS is given, TARGET is also pinged every IDLE_MS milliseconds while no calls wait. These
  * pings need no answer. */
 export function startHeartbeat(

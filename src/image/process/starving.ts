@@ -38,8 +38,8 @@ export function deniedWithin(ms: number, { ran, waited }: CpuTimes): number {
   return waited > ms / 2 && ran < ms / 2 ? ms - ran : 0;
 }
 
-/** Returns the times, in the last MS milliseconds, in which all threads together ran and waited. BEFORE and NOW are
- * their times at the beginning and at the end of this period. */
+/** Returns how long the threads of a process ran and waited during the last MS milliseconds, as sums over all threads.
+ * BEFORE and NOW have the times of each thread at the beginning and at the end of this period, by the thread's id. */
 function cpuTimesWithin(ms: number, before: Map<string, Thread>, now: Map<string, Thread>): CpuTimes {
   const sum = { ran: 0, waited: 0 };
   for (const [id, thread] of now) {

@@ -117,7 +117,8 @@ export class Rebuild {
   /** Evaluates the forms of BATCH again. */
   async #replay(peer: Peer, batch: Batch): Promise<void> {
     const forms = batch.map(({ kind: _, ...form }) => form);
-    // The backend reports each form before it evaluates the form, and each test of the image after a form.
+    // The backend reports when it is about to evaluate a form. It also reports, with `probing`, when it is about to
+    // test whether the image still works after a form.
     let [current, isProbing] = [0, false];
     const onReached = (reached: number, probing: boolean) => {
       isProbing = probing;
@@ -204,7 +205,7 @@ export class Rebuild {
     const unknown: string[] = [];
     for (const file of changed)
       if (!this.#journal.hasAsLoaded(file, await this.#journal.files.read(file))) unknown.push(file);
-    // ASDF compares the dates of files in whole seconds, so it may use an outdated fasl.
+    // ASDF compares the dates of files in whole seconds. So, without `force`, it may load the fasl of an older content.
     const args = {
       name: entry.name,
       ...(changed.length > 0 && { force: true }),

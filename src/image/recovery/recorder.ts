@@ -1,4 +1,5 @@
-// Records the changes that calls make in the image: in the journal, and in a list of contents for the report of a loss.
+// Records the changes that calls make in the image: in the journal, from which a lost image is built again, and in a
+// list of what the image contains, for the report to the model when it is lost.
 
 import { digestOf } from '../../files/digest.ts';
 import { isDeeper } from '../../json.ts';
@@ -67,8 +68,8 @@ export class Recorder {
     return contents;
   }
 
-  /** Reads the files that the operation NAME will load when it is performed with ARGS. Then resolves with a function to
-   * call with the answer to this operation. */
+  /** Prepares to record a call of the operation NAME with ARGS: reads the files that the call will load. Resolves with
+   * the function that records the call when it gets the answer. */
   async answerRecorder(name: string, args: object, loaded: LoadedSystem): Promise<AnswerRecorder> {
     const onEnd = await this.#endRecorder(name, args, loaded);
     const loadLabel = labelOfLoad(name, args);
@@ -195,6 +196,7 @@ export class Recorder {
     const { opens, closes, unfinished } = built;
     if (typeof opens === 'number') keepNewest(this.#unfinished, opens, String(unfinished));
     else {
+      // Most forms have sent no report with `opens`, so they have no number in `closes` either.
       this.#unfinished.delete(Number(closes));
       this.#formEnded(job, built);
     }

@@ -118,8 +118,8 @@ export class Recovery {
     this.#damaged = damaged;
   }
 
-  /** Rebuilds a lost image, if there is one to rebuild, in PEER, which no call has used yet. Returns true when the
-   * rebuild made PEER unusable, so that another process must be started. */
+  /** If an image was lost and is to be rebuilt, rebuilds it in the new image PEER, which no call has used yet. Returns
+   * true when the rebuild made PEER unusable, so that another process must be started. */
   async prepare(peer: Peer): Promise<boolean> {
     // A start file has ended PEER, so the rebuild is not at fault.
     if (peer.dead) return false;
@@ -152,7 +152,8 @@ export class Recovery {
     else if (ready) this.recorder.built(jobReport.job, jobReport.built);
   }
 
-  /** Resolves with a function to call with the answer to the operation NAME, performed with ARGS in PEER. */
+  /** PEER will perform the operation NAME with ARGS. Resolves with a function that records the operation in the
+   * journal; call it with the answer. */
   answerRecorder(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
     return this.recorder.answerRecorder(
       name,
@@ -161,8 +162,8 @@ export class Recovery {
     );
   }
 
-  /** Records that code in the image has registered the tool that clients call NAME. READY is as in
-   * `handleJobReport`. */
+  /** Records that code in the image has registered the tool that clients call NAME. READY is false when the image is
+   * still being prepared for calls, as during a rebuild. */
   registeredTool(name: string, ready: boolean): void {
     if (ready) this.recorder.registeredTool(name);
     else this.#rebuild?.registeredTool(name);

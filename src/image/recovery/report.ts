@@ -22,7 +22,8 @@ export interface ImageContents {
   damages: Beginnings;
   /** Forms and loads that failed. They may have changed the image before they failed. */
   unfinished: Beginnings;
-  /** Forms that use some of `variables`. A rebuild evaluates these forms, but may give them other values. */
+  /** Forms that used some of `variables`. A rebuild evaluates them too, but these variables may then have other
+   * values. */
   differing: Beginnings;
 }
 

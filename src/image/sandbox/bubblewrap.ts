@@ -15,8 +15,8 @@ export interface Obstacle {
   remedy: string;
 }
 
-/** Milliseconds in which a trial of bubblewrap must end. The first image waits for the trial. It takes 7 ms; the limit is
- * long because a trial that is too slow on a busy machine would leave the image without a sandbox. */
+/** Milliseconds in which a trial of bubblewrap must end. The first image waits for the trial. It takes 7 ms; the limit
+ * is long because a trial that is too slow on a busy machine would leave the image without a sandbox. */
 const TRIAL_LIMIT_MS = 20_000;
 /** Exit code of a trial in which a folder of the workspace could not be written. */
 const CANNOT_WRITE = 9;
@@ -29,7 +29,7 @@ export function findBubblewrap(folders: readonly string[]): string | undefined {
   );
 }
 
-/** Returns the obstacle that bubblewrap is not installed. */
+/** Returns the Obstacle for a system on which bubblewrap is not installed. */
 export function missingBubblewrap(platform: string = process.platform): Obstacle {
   if (platform !== 'linux') {
     return {
@@ -43,7 +43,7 @@ export function missingBubblewrap(platform: string = process.platform): Obstacle
   };
 }
 
-/** Returns the obstacle that live-lisp has no filter of system calls for this kind of processor. */
+/** Returns the Obstacle for a kind of processor for which live-lisp has no filter of system calls. */
 export function unknownProcessor(): Obstacle {
   return {
     why: `no filter of system calls is known for this kind of processor (${process.arch})`,

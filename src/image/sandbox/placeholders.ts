@@ -39,8 +39,8 @@ export class Placeholders {
     }
     if (wanted.length === 0) return;
     if (this.#noted.size === 0) process.once('exit', () => this.#release());
-    // No server removes a folder that has a note. So the folders can be created after the lock is released. If a file
-    // system does not answer, the lock is then free.
+    // Only the notes are written under the lock. No server removes a folder that has a note, so the folders can be
+    // created after the release of the lock. There, a file system that does not answer does not make others wait.
     this.#withLock(() => wanted.forEach((path) => void this.#note(path)));
     for (const path of this.#noted) {
       if (!(await isThere(path))) await withFileTimeout(dirname(path), () => mkdir(path).catch(() => {}));

@@ -70,8 +70,9 @@ function when(value: number, ...what: Instruction[]): Instruction[] {
   return [[0x15, 0, what.length, value], ...what];
 }
 
-/** Returns instructions of a seccomp filter. They allow the system call if the word at the offset PLACE of its seccomp
- * data, masked with BITS if given, is one of VALUES. Otherwise they answer with REFUSAL. */
+/** Returns instructions of a seccomp filter. They allow a system call if the word at the offset PLACE in the kernel's
+ * record of the call is one of VALUES. If BITS is given, only these bits of the word count. Otherwise they answer with
+ * REFUSAL. */
 function onlyWhen(place: number, values: readonly number[], refusal: number, bits?: number): Instruction[] {
   const tests = values.flatMap((value) => when(value, answer(ALLOW)));
   return [load(place), ...(bits === undefined ? [] : [mask(bits)]), ...tests, answer(refusal)];
@@ -113,9 +114,9 @@ export function systemCallFilter(): Buffer | undefined {
 
 let descriptor: number | undefined;
 
-/** Returns the path, in /proc, of an open file of this process that contains the filter, for its children. The first
- * call creates the file: in CACHE_FOLDER if possible, else in /dev/shm. Sandboxed code can write in neither. Throws a
- * SetupError when the file cannot be created. */
+/** Returns a path in /proc by which child processes can open the file with the filter. This process keeps the file
+ * open. The first call creates it: in CACHE_FOLDER if possible, else in /dev/shm. Sandboxed code can write in neither.
+ * Throws a SetupError when the file cannot be created. */
 export function filterFile(cacheFolder: string): string {
   descriptor ??= makeFile(cacheUsable(cacheFolder) ? cacheFolder : '/dev/shm');
   return `/proc/${process.pid}/fd/${descriptor}`;

@@ -165,7 +165,7 @@ export class Calls {
     return mayRetry ? this.#fromOutside(call, true) : reply;
   }
 
-  /** Resolves with a peer when it is ready for calls. Until then, the phase of JOB is `starting`. */
+  /** Waits until an image is ready for calls, and resolves with its peer. Sets the phase of JOB to `starting`. */
   #started(job: Job): Promise<Peer> {
     job.phase = {
       kind: 'starting',

@@ -112,8 +112,8 @@ export class Jobs {
     this.#numbering = { series, next: numberAt(series, 1) };
   }
 
-  /** Adds OTHERS, the jobs of an additional image, to the result of listAll, and makes them share the numbering of
-   * these jobs, so that all numbers differ. Returns a function that removes OTHERS again. */
+  /** Adds OTHERS, the jobs of an additional image, to the result of listAll. From then on, OTHERS takes its numbers
+   * from the same sequence as this object, so that all numbers differ. Returns a function that removes OTHERS again. */
   addExtraJobs(others: Jobs): () => void {
     others.#numbering = this.#numbering;
     this.#extraJobs.add(others);

@@ -90,7 +90,8 @@ export class Probing {
     const timeout = probeTimeout(peer, id, this.#times);
     let received = await Promise.race([answer, timeout.timedOut]);
     timeout.stop();
-    // If a probe outside the session hangs, it need not be interrupted, because the image will be ended.
+    // A probe without `session` tests the image itself. If it hangs, it need not be interrupted, because the image will
+    // be ended.
     if (received === undefined && !args.session) return { works: false, lost: false };
     received ??= await interruptedNow(peer.job(id), answer, this.#times);
     const { ending, data } = received;

@@ -137,7 +137,7 @@ export class Channel {
     this.#keepOutput(id, readOutput(data.value));
   }
 
-  /** Answers all pending requests with the ending `lost`, for the reason HOW, part of a sentence. */
+  /** Answers all pending requests with the ending `lost`. HOW, part of a sentence, is the reason. */
   close(how: string): void {
     this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {

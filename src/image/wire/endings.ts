@@ -39,7 +39,8 @@ type UntimedEnding =
    * had run. `attached` is true when somebody else runs the image. Then only the connection is known to be lost. */
   | { kind: 'lost'; how: string; notBegun?: true; attached?: true; fresh?: true };
 
-/** The ending of a call without its duration, as the backend reported it, or as it is after the loss of the image. */
+/** The ending of a call without its duration: the backend has reported it, or the server has made it because the image
+ * was lost. */
 export type ReportedEnding = UntimedEnding | Interrupted;
 
 /** The ending of a call. An error in the image, an interruption and the loss of the image are also such values: the

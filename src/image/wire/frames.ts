@@ -10,8 +10,8 @@ export const FRAME_LIMIT = 64 * 1024 * 1024;
 /** Maximum depth of nested values in a request. The Lisp code that reads them has a limited stack. */
 export const DEPTH_LIMIT = 100;
 
-/** The version of the protocol. Each change of the messages increments it. The backend sends its own version in its
- * greeting, and both must be equal. */
+/** The version of the server's protocol. Each change of the messages increments it. The backend sends the version of
+ * its own protocol in its greeting. The two versions must be equal. */
 export const PROTOCOL_VERSION = 3;
 
 export type Message = { [key: string]: unknown };
@@ -110,8 +110,8 @@ export class FrameReader {
     );
   }
 
-  /** Copies octets of a frame's length from CHUNK, from the index AT on, to #head. Returns the number of copied
-   * octets. */
+  /** Reads the length of a frame, or the part of it that is in CHUNK: copies at most four octets, from the index AT on,
+   * to #head. Returns the number of copied octets. */
   #takeHead(chunk: Buffer, at: number): number {
     const count = chunk.copy(this.#head, this.#headFill, at);
     this.#headFill += count;

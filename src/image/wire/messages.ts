@@ -29,8 +29,37 @@ export interface Hello extends Lacking {
   collector: { active: number; trigger: number } | undefined;
 }
 
-/** The backend's report about how a form has changed the image. Its values are not checked. */
-export type ImageChange = { readonly [name: string]: unknown };
+/** The backend's report about how a form has changed the image. The values are not checked. */
+export interface ImageChange {
+  /** The text of the form, if a new image must evaluate it again. */
+  readonly text?: unknown;
+  /** The name of the package in which `text` is read. */
+  readonly package?: unknown;
+  /** The parts of the form that change nothing, as paths of indexes. */
+  readonly without?: unknown;
+  /** How the readtable differed from the standard one. */
+  readonly readtable?: unknown;
+  /** How the policy of the compiler differed from that at the start. */
+  readonly policy?: unknown;
+  /** Names that the form defined, without those that a definition in `text` shows. */
+  readonly defines?: unknown;
+  /** Names of the restarts by which the form continued after errors. */
+  readonly restarts?: unknown;
+  /** Global variables whose values the form used. */
+  readonly reads?: unknown;
+  /** The name of the session's package, if the form changed it. */
+  readonly inPackage?: unknown;
+  /** Global variables that a part may have set that is not evaluated again. */
+  readonly set?: unknown;
+  /** The beginning of the form, if it changed SBCL itself. */
+  readonly damages?: unknown;
+  /** The beginning of the form, if it changed the image and was left before its end, or still runs (see `opens`). */
+  readonly unfinished?: unknown;
+  /** A number for a form that has changed the image and still runs. */
+  readonly opens?: unknown;
+  /** The number from `opens`, once the form has ended. */
+  readonly closes?: unknown;
+}
 
 /** A report about a running job. */
 export type JobReport =

@@ -16,8 +16,8 @@ interface Origin {
 
 const origin = new AsyncLocalStorage<Origin>();
 
-/** Calls ACTION and returns its value. The code FROM counts as having requested the operations that ACTION starts, also
- * those that it starts later. */
+/** Calls ACTION and returns its value. Marks all operations that ACTION starts, even later, as requested by the code
+ * FROM. */
 export function runFor<Value>(from: Origin, action: () => Value): Value {
   return origin.run(from, action);
 }

@@ -27,7 +27,7 @@ export function servedSince({ started }: Served): string {
   return new Date(started * 1000).toLocaleString('sv');
 }
 
-/** Returns true when ONE and OTHER are the same process, and servers could attach to it all the time between. */
+/** Returns true when ONE and OTHER describe the same process, and it accepted connections all the time in between. */
 export function isSameImage(one: Served, other: Served): boolean {
   return one.name === other.name && one.pid === other.pid && one.started === other.started;
 }

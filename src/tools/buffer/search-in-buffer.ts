@@ -224,8 +224,8 @@ interface SearchedText {
   text: string;
 }
 
-/** Counts the matches in SEARCHED, and appends those after the offset of FOUND to FOUND, until FOUND has LIMIT
- * matches. */
+/** Searches SEARCHED, and adds the number of its matches to the total of FOUND. Also appends the matches to FOUND,
+ * until it has LIMIT matches. But of the whole search, the first `offset` matches are only counted. */
 async function searchText(searcher: Finder, searched: SearchedText, found: SearchResults, limit: number) {
   const skip = Math.max(0, found.offset - found.total);
   const room = limit - found.matches.length;

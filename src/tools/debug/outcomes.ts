@@ -21,8 +21,8 @@ export function leftFrameResult(held: HeldErrorRequest, reply: Reply<DebugOperat
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns the result for REPLY, when the thread has continued. `end` is true when the caller asked to end the held
- * call. */
+/** Returns the result of a call of the tool debug after which the thread of HELD, a held error, has continued. REPLY is
+ * the image's reply. `end` is true when the tool was to end the call that the error has stopped. */
 export function outcome(
   held: HeldErrorRequest,
   reply: Reply<DebugOperation>,

@@ -38,8 +38,8 @@ export interface Part {
   all: boolean;
 }
 
-/** An edit that rewrites all calls of the function `query` by `pattern`, in the file `path` or in the whole workspace.
- * */
+/** An edit that rewrites all calls of the function `query` by `pattern`, in the file `path` or in the whole
+ * workspace. */
 export interface CallsEdit {
   label: string;
   path?: string;

@@ -105,8 +105,9 @@ export class Locator {
     );
   }
 
-  /** Returns as `paths` the files of the workspace that may contain the definition. They come from the image or, if it
-   * names none, from a search. `outside` is a file outside the workspace that has the definition. */
+  /** Returns as `paths` the files of the workspace that may contain the definition: those that the image names or, if
+   * there are none, those that a search finds. If neither has the definition, returns files that define the name in
+   * another way, for an error message. `outside` is a file outside the workspace that has the definition. */
   async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -143,8 +144,11 @@ export class Locator {
       // A string, such as the name of a system, has no package.
       const isString = written.startsWith('"');
       const other = isString ? undefined : await this.#describe(written, home);
-      const hasPackage = prefix === undefined || inPackage.includes(candidate);
-      if (isString || (known && other ? known.symbol === other.symbol : hasPackage)) same.push(candidate);
+      const isSame =
+        known !== undefined && other !== undefined
+          ? known.symbol === other.symbol
+          : prefix === undefined || inPackage.includes(candidate);
+      if (isString || isSame) same.push(candidate);
     }
     // A name without prefix means the symbol of the current package when a file defines that symbol.
     // Otherwise it means any symbol of this name.

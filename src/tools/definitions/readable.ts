@@ -61,8 +61,8 @@ async function checkedBy(image: Image, { newForms, changed, after }: PlannedFile
   return foundValue(await image.call('check-text', { text: after, starts, packages }, callOptions(context)));
 }
 
-/** Returns notes when the reader stopped before the end of FILE. Throws a CallError when it stopped in a changed form,
- * or when it read other forms before that point than the server did. */
+/** Returns a note when the Lisp reader of the image stopped before the end of FILE; [] when it read the whole file.
+ * Throws a CallError when it stopped in a changed form, or when it read other forms than the server did. */
 function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
   const { newForms, changed, name } = file;
   const ownEnds = newForms.allExtents().map(({ end }) => newForms.source.characterOf(end));

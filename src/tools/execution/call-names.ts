@@ -4,8 +4,8 @@ import type { Reason } from '../../image/wire/operations.ts';
 import { cutText } from '../../kernel/reply.ts';
 import { interrupterText, secondsText } from '../endings.ts';
 
-/** By operation of the image: the tool that requests it, or a phrase in place of a tool. An operation that is not
- * listed has the name of its tool. */
+/** Maps an operation of the image to the tool that requests it, or to a phrase when no tool does. An operation that is
+ * missing here has the name of its tool, with hyphens. */
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',

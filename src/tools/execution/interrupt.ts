@@ -71,7 +71,8 @@ async function interruptJobs(
 function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   const { job: number, all = false } = args;
   const own = ownJobs(jobs);
-  // Code of a call can call tools. Such an inner call cannot be chosen, because it ends with the outer call.
+  // Code of a call can call tools. Inner calls end with their outer call, so only outer calls can be chosen, and inner
+  // calls of the call that interrupts.
   const others = jobs.listAll().filter((job) => !own.includes(job));
   const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
   if (number !== undefined && all) throw new CallError('Give job or all, not both.');

@@ -222,8 +222,8 @@ class Checks {
       this.#unknown({ caller, ...this.#places.siteAt(file, index) }, 'in an expansion');
   }
 
-  /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is set when SBCL recorded fewer uses than the form has
-   * candidates, so that MENTION may not be a recorded use. */
+  /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is set when SBCL recorded fewer uses of the callee
+   * than the form has mentions of it. It is the number of these mentions, and MENTION may not be a recorded use. */
   #check(caller: string, file: string, mention: CallMention, candidateCount?: number): void {
     const { top, start, args, how } = mention;
     this.#checked.add(mention);

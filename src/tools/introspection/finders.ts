@@ -15,8 +15,8 @@ const FINDERS: readonly string[] = [
   'READ-DELIMITED-LIST',
 ];
 
-/** Returns the functions in FILES that get symbols by name, each with its place. Only functions in the packages HOMES
- * count. Leaves out macros, because the image has their expansions. */
+/** Returns the functions in FILES that call one of FINDERS or pass it as a function, each with its place. Only
+ * functions in the packages HOMES count. Leaves out macros, because the image has the code of their expansions. */
 export function findersIn(
   files: readonly string[],
   homes: readonly string[],

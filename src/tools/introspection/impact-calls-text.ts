@@ -39,7 +39,8 @@ export interface Recompile {
   names: string[];
   /** Functions that call the definition and may have it compiled in. */
   perhaps?: string[];
-  /** Functions with calls that the compiler macro of the definition replaced. */
+  /** Functions with calls that the compiler macro of the definition replaced (`names`), or may have replaced
+   * (`perhaps`). */
   replaced?: { names: string[]; perhaps: string[] };
   /** Macros that call the function during expansion, and functions compiled with these expansions. */
   expanders?: string[];

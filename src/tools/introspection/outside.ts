@@ -196,15 +196,15 @@ function kindOf(operator: string): string {
   return KINDS.get(operator) ?? operator.toLowerCase();
 }
 
-/** Returns the kind of code in a definition with OPERATOR, for a use in an unknown part. If the operator has several
- * kinds of parts, returns the operator itself. */
+/** Returns a word for the code in a definition with OPERATOR, when it is not known which part of the definition has the
+ * use. If such definitions have several kinds of parts, as DEFCLASS has slots, the word is the operator itself. */
 function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** USES are places in FORM that use a name. Returns what code they are in, as a word for answers: a part of the
- * definition, such as a slot, or else the kind of FORM. `part` is true when all these places are in parts of
- * one known kind. */
+/** USES are places in FORM that use a name. Returns what code they are in, as a word for answers: the part of the
+ * definition, such as a slot, if they are all in one, or else the kind of FORM. `part` is true when at least one of
+ * them is in a part that is known. */
 function kindIn(
   source: string,
   form: TopLevelDefinition,

@@ -19,8 +19,8 @@ interface WithoutKnownUses {
   natures?: string[];
 }
 
-/** Returns the top-level forms in loaded files that call the name or pass it as a function, without those inside the
- * definitions LISTED. If SITES is true, adds the places. */
+/** Returns the top-level forms in the files of FOUND that call the name in FOUND or pass it as a function. Leaves out
+ * uses inside the definitions LISTED. If SITES is true, adds to each form the places of the uses. */
 export function possibleUsers(
   found: WithoutKnownUses,
   listed: readonly NameUser[],

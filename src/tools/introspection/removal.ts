@@ -151,8 +151,8 @@ function methodNamer({ specialized = [] }: ImpactData): (name: string) => string
   };
 }
 
-/** Returns the places that FIND finds in the loaded files, with the name of the definition around each. NAME_OF
- * converts the name of a method. */
+/** Returns the places that FIND finds in the loaded files, each with the name of the definition around it. Of a method,
+ * the name is converted by NAME_OF (see methodNamer). */
 function foundInFiles<Of extends string>(
   { files = [], name }: ImpactData,
   places: Places,
@@ -170,7 +170,8 @@ function foundInFiles<Of extends string>(
   });
 }
 
-/** Returns the name that FORM defines, as `PACKAGE::NAME`; undefined when FORM defines nothing or a package. */
+/** Returns the name that FORM defines, as `PACKAGE::NAME`; undefined when FORM defines nothing or a package. NAME_OF
+ * converts the name of a method (see methodNamer). */
 function definedIn(
   form: TopLevelDefinition | undefined,
   nameOf = (name: string) => name,
@@ -200,8 +201,8 @@ function specializedElsewhere(
 
 const SEARCH_LIMIT = 1000;
 
-/** Returns the places in evaluated definitions that contain SOUGHT. Of definitions of the same name, only the newest
- * counts. Leaves out names in FOUND, because a file defines them. */
+/** Returns the places of SOUGHT in definitions that were evaluated. If a definition was evaluated several times, only
+ * the last one counts. Leaves out definitions whose names are in FOUND, because a file defines them. */
 function evaluated(
   sought: SoughtName,
   found: readonly Found<Role>[],

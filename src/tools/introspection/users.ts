@@ -120,8 +120,9 @@ export function userHeading({ name, kind, same }: NameUser): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
 
-/** Returns rows for those users that fit in one answer, and their number. When many rows have the same shape, shows the
- * first and lists the others in one line. `named` returns the beginning of a row, `header` the line above it. */
+/** Returns rows for those of USERS that fit in one answer, and the number of these users. When many rows look alike
+ * (see userShape), shows the first and lists the others in one line. `named` returns the beginning of the row of a
+ * user, and `header` the line above it. */
 export function userRows(
   users: readonly NameUser[],
   { named, header }: { named: (user: NameUser) => string; header: (user: NameUser) => string },
@@ -143,7 +144,7 @@ export function userRows(
   return { rows, shown: shown.length };
 }
 
-/** Returns HEAD with a line for each of SITES. Sites with text of the same shape are merged. */
+/** Returns HEAD with a line for each of SITES. Merges the lines of sites that look alike (see codeShape). */
 function userText(sites: readonly UserSite[], head: string): string {
   const rows = sites.map((site) => ({
     text: `    ${siteText(site)}`,
@@ -153,8 +154,9 @@ function userText(sites: readonly UserSite[], head: string): string {
   return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
 }
 
-/** Returns a text that is equal for the rows of similar users, which are merged (see codeShape). Returns undefined for
- * a user without exactly one place of use; its row is shown completely. */
+/** Returns a text that is equal for definitions that use the name in a similar way (see codeShape). Rows with equal
+ * texts are merged. Returns undefined for a definition that does not use the name in exactly one place; its row is
+ * shown completely. */
 function userShape({ name, sites = [] }: NameUser, header: string): string | undefined {
   const [site, ...others] = sites;
   if (site === undefined || others.length > 0) return undefined;

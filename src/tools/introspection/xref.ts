@@ -148,8 +148,9 @@ async function callersOf(
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
-/** Returns FOUND with the callers on PAGE, and with the totals of all pages. First come the callers that the image has
- * recorded, then code outside of functions, then code that ran only during a compilation. */
+/** Returns FOUND with the callers on PAGE, and with the totals of all pages. First come the callers in the rows of
+ * FOUND, then the top-level forms that call the name, and last those that `possibleUsers` finds only in the texts of
+ * files. */
 function callersOnPage(
   found: WhoCallsData,
   places: Places,

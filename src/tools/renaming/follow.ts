@@ -36,7 +36,7 @@ export interface Followed {
 
 const CALLER_LIMIT = 1000;
 
-/** The objects with which the image is updated. */
+/** The objects that `follow` needs. */
 export interface UpdateDependencies {
   image: Image;
   places: Places;
@@ -160,9 +160,9 @@ class ImageUpdate {
     ]);
   }
 
-  /** Returns the files, except LOADED, whose compiled code still refers to a name in OLD, for example because a macro
-   * put it there. These files must be loaded again. Callers that no load of these files replaces are recorded as
-   * users. */
+  /** Returns the files whose compiled code still refers to a name in OLD, for example because a macro put it there.
+   * These files must be loaded again. The files LOADED were loaded just now and are left out. Adds each caller that no
+   * load of a file replaces to the list `users` of the outcome. */
   async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
     for (const from of old) {
@@ -187,7 +187,7 @@ class ImageUpdate {
       if (isLookupFailure(found)) continue;
       for (const { name: user, sites = [], possible } of found.rows ?? []) {
         const file = sites.find((site) => site.file !== undefined)?.file;
-        // A possible caller is code that an evaluation left. It is in no file, and a definition in a file replaces it.
+        // A possible caller only contains the name in its data, and may never call the function.
         if (user !== undefined && !possible) users.push({ user, ...(file !== undefined && { file }) });
       }
     }

@@ -227,8 +227,8 @@ class Planning {
     );
   }
 
-  /** Records the definitions in FILES that accept the symbol's name as a keyword, and the subclasses of recorded
-   * classes. */
+  /** Records the definitions in FILES that accept the name of the renamed symbol as a keyword, and the subclasses of
+   * recorded classes. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;

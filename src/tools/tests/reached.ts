@@ -3,8 +3,8 @@
 import type { TestResult } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A definition whose coverage was measured. `text` is the top-level form in `file` that contained the definition then.
- * */
+/** A definition whose coverage was measured. `text` is the top-level form in `file` that contained the definition
+ * then. */
 export interface Recorded {
   name: string;
   file: string;

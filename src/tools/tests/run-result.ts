@@ -19,8 +19,8 @@ import {
 } from './run-text.ts';
 import { needsText } from './without-results.ts';
 
-/** The tests that run: those of the whole `systems`, the test or suite `name`, the tests `again`, or those of a
- * `package`. `seed` makes the sequence of random numbers repeatable. */
+/** Says which tests run: all tests of `systems`, the test or suite `name`, the tests whose names are in `again`, or all
+ * tests of `package`. `seed` makes the sequence of random numbers repeatable. */
 export interface TestSelection {
   systems?: string[];
   name?: string;

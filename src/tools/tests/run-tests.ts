@@ -169,7 +169,8 @@ async function perform(
   chosen: Chosen | undefined,
   context: CallContext,
 ): Promise<Result> {
-  // A test that exists needs no further systems. If `Run` does not find the test, it loads the other systems.
+  // The image may already have the chosen tests. So load only systems that were loaded before. If `Run` does not find a
+  // chosen test, it loads the other systems too.
   const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(

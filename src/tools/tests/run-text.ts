@@ -257,8 +257,8 @@ function resetLine(unset: readonly UnsetVariable[]): string {
   return `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
 }
 
-/** Returns BEHIND if a test did not finish. Otherwise returns a text that says how the run ended; '' when it ended
- * normally. */
+/** Returns a text that says how the run ended; '' when it ended normally. BEHIND is a sentence about tests that may not
+ * have run (see TestRunReport). If a test did not finish, returns only BEHIND. */
 function behindText(tests: readonly TestOutcome[], ending: Ending, behind: string): string {
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';

@@ -122,7 +122,8 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Takes STEP after the round that REPLY ended. Returns a result when a load failed. */
+  /** REPLY is the reply of the last round. Records what it tells, and does the loads that must come before the next
+   * round; STEP says what that round is for. Returns a result when a load failed. */
   async #take(step: Step, reply: Reply<'test-run'>, context: CallContext): Promise<Result | undefined> {
     const { data, ending } = reply;
     const outcomes = outcomesOf(data, ending);
@@ -226,8 +227,8 @@ export class Run {
   }
 }
 
-/** Returns TESTS. If one of them did not finish, the tests that called it are left out. They did not finish either, so
- * they run again in the next round, without that test. */
+/** Returns TESTS without those that did not finish because they called a test that did not finish. They run again in
+ * the next round, without the called test. */
 function withoutCallers(tests: readonly TestOutcome[]): TestOutcome[] {
   const innermost = tests.findLastIndex(({ left }) => left);
   return tests.filter(({ left }, index) => !left || index === innermost);
