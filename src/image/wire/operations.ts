@@ -207,7 +207,7 @@ export interface Warning {
   start?: number;
 }
 
-/** Data that every operation that runs user code returns besides its value. */
+/** What an operation that runs user code returns besides its value. */
 export interface Remarks extends Holding {
   warnings?: Warning[];
   warningCount?: number;
@@ -624,8 +624,8 @@ export interface WrittenArgument {
   text: string;
 }
 
-/** How code gets an argument: from a variable, as a symbol or a literal, or as an allocated instance or
- *  the prototype of a class. */
+/** How the code of an example call gets an argument: from a variable, as a symbol or a literal, as a new
+ *  instance of a class, or as the prototype of a class. */
 export interface ArgumentSource {
   by: 'variable' | 'symbol' | 'literal' | 'instance' | 'prototype';
   text: string;
@@ -887,8 +887,9 @@ export interface UnsetVariable {
   says?: string;
 }
 
-/** A definition in the image that its file no longer has, or that was evaluated and is in no file. It has
- *  reasons if a load that removes such definitions would not remove this one. */
+/** A definition in the image that its file no longer has, or that was evaluated and is in no file. The
+ *  members from KEPT-ITEM give the reasons if even a load that removes such definitions would keep this
+ *  one. */
 export interface OldItem extends KeptItem {
   /** The file that had the definition; absent when it was evaluated. */
   file?: string;
@@ -967,7 +968,7 @@ export interface Difference extends Item {
   at?: number;
   /** True when the image has no such definition. */
   missing?: boolean;
-  /** The file from which the image has the definition instead. */
+  /** The other file whose load made the definition in the image. */
   other?: string;
   /** When the image's definition was evaluated instead, in seconds since 1970. */
   time?: number;
@@ -990,7 +991,7 @@ export interface ComparisonData extends Disagreement {
   unknown?: boolean;
   /** True when the system has no files of its own, only dependencies. */
   empty?: boolean;
-  /** These dependencies. */
+  /** Names of the systems on which such a system depends. */
   needs?: string[];
   files?: number;
   /** Files whose last load did not end well. */
@@ -1003,15 +1004,15 @@ export interface ComparisonData extends Disagreement {
   diskTotal?: number;
 }
 
-/** The definitions that an image has of a set of files. Two images are compared by them. */
+/** The definitions in an image that belong to a set of files, for a comparison with another image. */
 export interface Inventory {
   /** The files, native truenames. */
   files?: string[];
   /** The packages of the names that the files define. */
   packages?: string[];
-  /** The definitions in these packages that the files, or no file, made. */
+  /** The definitions in these packages that one of the files made, or that no file made. */
   items?: Item[];
-  /** The variables among these, with texts for their values that can be compared. */
+  /** The variables among these definitions, with texts about their values, for comparison. */
   variables?: { name: string; value: string }[];
 }
 
@@ -1213,7 +1214,7 @@ export interface LoadFileData extends Remarks {
   /** The phase in which the load ended: 'load' when it succeeded. */
   phase?: 'compile' | 'load';
   value?: LoadedFile;
-  /** The systems that were loaded and have another definition, too. */
+  /** Loaded systems that another .asd file defines too. */
   twins?: Twin[];
 }
 
@@ -1274,7 +1275,8 @@ export interface LoadSystemData extends Remarks {
 export interface SourceText {
   /** The universal time at which the file was written. */
   written: number;
-  /** A character for each octet. Absent when the server has the text. */
+  /** The octets of the file, each as the character with this code. Absent when the server already has this
+   *  version. */
   text?: string;
 }
 
@@ -2643,7 +2645,7 @@ export interface Operations {
     data: RunToolData;
   };
   /** Take the turn, the right to change files and load them, which one server of the image has at a time.
-   *  Return NIL on success. If another server has the turn, return this server. A session that takes the
+   *  Return NIL on success. If another server has the turn, return that server. A session that takes the
    *  turn several times gives it back as often. */
   'take-turn': { args: object; data: { value?: TurnHolder | null } };
   /** Give back the turn. Do nothing if the session does not have it. */
