@@ -101,8 +101,8 @@ turn. If none is left, no session has the turn any more."
   nil)
 
 (defun leave-turn ()
-  "Take the turn away from *SESSION*, however often the session has taken it. Do nothing if the
-session does not have the turn."
+  "Take the turn (see **TURN**) away from *SESSION*, however often the session has taken it. Do
+nothing if the session does not have the turn."
   (drop-turn most-positive-fixnum))
 
 (pushnew 'leave-turn **at-session-end**)
@@ -242,7 +242,8 @@ another error, such as too many open files, try again."
 (defun close-serving (socket files)
   "Remove FILES, a list of at most two native names: SOCKET and its entry file, by which servers
 find the image. Close SOCKET. Do nothing if that was done before."
-  ;; The thread can belong to the person who runs the image.
+  ;; The thread can belong to the person who runs the image, and that person can have set this
+  ;; variable.
   (let ((*break-on-signals* nil))
     (remove-files files)
     (ignore-errors (sb-bsd-sockets:socket-close socket))))
@@ -280,7 +281,7 @@ remove this file and the socket."
               (setf sb-ext:*exit-hooks* (remove at-exit sb-ext:*exit-hooks*)
                     sb-ext:*save-hooks* (remove 'live-lisp:stop sb-ext:*save-hooks*))
               (stop-serving thread)
-              ;; A thread that was ended before it began has not done this.
+              ;; THREAD does this at its end, unless it was ended before it began.
               (close-serving socket files)
               (vanish))
             **at-stop**)

@@ -52,8 +52,8 @@ it is a warning."
 (defun compile-side-by-side (parts workers)
   "Compile PARTS, an alist from names of source files to paths of fasls, in WORKERS processes at
 once. First load all sources interpreted, so that each file finds the macros and structures of the
-others. This takes a thirtieth of the time of compiling. Do not load the last source, because it
-unexports the backend's symbols. Leave the macros interpreted, because compiling them would cost
+others. Such a load takes a thirtieth of the time of compiling. Do not load the last source, because
+it unexports the backend's symbols. Leave the macros interpreted, because compiling them would cost
 more time than it saves. Signal an error if a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))

@@ -1,6 +1,6 @@
 ;;;; Turns an SBCL that a command has started, perhaps on another machine, into an image of the
 ;;;; server. The server sends kept-backend.lisp and this file to its REPL, then a call of
-;;;; BECOME-IMAGE (src/image/process/bootstrap.ts). Nothing of live-lisp is installed there.
+;;;; BECOME-IMAGE (src/image/process/bootstrap.ts). No file of live-lisp is needed on that machine.
 
 (in-package "LIVE-LISP.ATTACH")
 
@@ -106,10 +106,10 @@ streams."
 
 (defun become-image (identity &key (without "") folder registry silence)
   "Answer the requests of the server that is connected to standard input and output. Never return:
-the process ends when that connection ends. IDENTITY, a string, is the version of the backend. WITHOUT is the
-value for LIVE_LISP_WITHOUT: the abilities that the backend must not use. FOLDER is the workspace or
-NIL. REGISTRY is the value for CL_SOURCE_REGISTRY, by which ASDF finds systems, or NIL. SILENCE is
-NIL or a number of seconds: a server that sends nothing for so long counts as gone."
+the process ends when that connection ends. IDENTITY, a string, is the version of the backend.
+WITHOUT is the value for LIVE_LISP_WITHOUT: the abilities that the backend must not use. FOLDER is
+the workspace or NIL. REGISTRY is the value for CL_SOURCE_REGISTRY, by which ASDF finds systems, or
+NIL. SILENCE is NIL or a number of seconds: a server that sends nothing for so long counts as gone."
   (multiple-value-bind (in out) (move-standard-streams)
     ;; SBCL merges relative names with *DEFAULT-PATHNAME-DEFAULTS*, which it has set at its start.
     (when folder

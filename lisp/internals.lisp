@@ -73,7 +73,8 @@ Write their results as lists to the file DESCRIPTOR. Probes create files whose n
 string FILES."
   (let ((out (sb-sys:make-fd-stream descriptor :output t :external-format :utf-8))
         (nowhere (funcall (intern "OPEN" "SB-POSIX") "/dev/null" 1)))
-    ;; The runtime prints a message for each exhausted stack.
+    ;; Discard the standard output and error output: the runtime prints a message there for each
+    ;; exhausted stack.
     (dolist (stream '(1 2)) (funcall (intern "DUP2" "SB-POSIX") nowhere stream))
     (let ((sb-ext:*evaluator-mode* :interpret))
       (loop for name in (backend-files)
@@ -94,8 +95,8 @@ or ability, and WHY a text with the reason why the backend cannot use it."
 
 (defun take-results (in)
   "Read the results of probes, the tests in base/probes.lisp, from the stream IN. Add them to
-*PROVEN* and *UNPROVEN*. Return two values: the number of probes that are done, which includes
-one that hung or made its process end; and true if no probe is left to run."
+*PROVEN* and *UNPROVEN*. Return two values: the number of probes that are done, and true if no
+probe is left to run. A probe that hung or made its process end also counts as done."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))

@@ -1,7 +1,7 @@
 ;;;; Compiles the backend in another SBCL process, once for each version of the backend and of SBCL,
-;;;; and loads it into this image. This file is for images whose backend no server on this machine
-;;;; compiles: an image that somebody else runs (attaching.lisp), and an image that a command has
-;;;; started (command.lisp).
+;;;; and loads it into this image. For an SBCL that the server starts itself, the server compiles
+;;;; the backend. This file is for the others: an image that somebody else runs (attaching.lisp),
+;;;; and an image that a command has started (command.lisp).
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-POSIX"))
@@ -41,8 +41,8 @@ FOLDER. Signal an error if it belongs to another user or others still have acces
 
 (defun compile-backend (base folder &rest environment)
   "Compile the backend in another SBCL process. FOLDER is the pathname of the folder with its
-sources, and BASE a path prefix for the fasl. ENVIRONMENT lists additional environment variables for
-the process, strings such as \"NAME=value\"."
+sources. BASE is the beginning of the path of the fasl to make. ENVIRONMENT lists additional
+environment variables for the process, strings such as \"NAME=value\"."
   (sb-ext:run-program sb-ext:*runtime-pathname*
                       (list "--core" (sb-ext:native-namestring sb-ext:*core-pathname*)
                             "--noinform" "--no-sysinit" "--no-userinit" "--disable-debugger"

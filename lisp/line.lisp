@@ -1,6 +1,6 @@
 ;;;; Loads attaching.lisp in one thread at a time: two threads that load the backend at the same
-;;;; time would disturb each other. attach.lisp loads this file with standard syntax. It interns no
-;;;; symbols.
+;;;; time would disturb each other. attach.lisp loads this file with standard syntax. This file
+;;;; interns no symbols.
 
 (unwind-protect
      (progn

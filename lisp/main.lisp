@@ -93,9 +93,9 @@ and DATE is its write date."
     (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
 
 (defun return-to-origin ()
-  "In an image that SAVE made, set SB-EXT:*CORE-PATHNAME* back to the original core, because an SBCL
-that the program starts needs that core. Exit with code 1 if the file of the original core has
-changed since SAVE."
+  "In an image that SAVE made, set SB-EXT:*CORE-PATHNAME* back to the core with which the saving
+process was started. If the program starts another SBCL, that SBCL needs this core. Exit with code 1
+if the file of this core has changed since SAVE."
   (let ((origin **origin**))
     (setf sb-ext:*core-pathname* (first origin))
     (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
@@ -147,8 +147,8 @@ variable LIVE_LISP_PROGRAM names, and its core is in another file."
 file that the environment variable LIVE_LISP_CORE names. Never return: exit with code 3 if this
 program can never be saved, and with 1 if saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
-  ;; The process lowers its own priority. The server could lower it only after the start, when
-  ;; bubblewrap may already have started SBCL as another process.
+  ;; The process lowers its own priority. The server could do so only after the start. By then,
+  ;; bubblewrap may have started SBCL as a process of its own, which would keep its priority.
   (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int))
                           +patience+)
   ;; The server does not run a core that others could write to.

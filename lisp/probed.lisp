@@ -1,5 +1,5 @@
-;;;; Determines, while ASDF compiles the backend, which internals of SBCL the backend can use. When
-;;;; the server has the backend compiled, boot.lisp does this instead.
+;;;; Determines, while ASDF compiles the backend, which internals of SBCL the backend can use. If
+;;;; the server, not ASDF, starts the compilation, boot.lisp does this instead.
 
 (in-package "LIVE-LISP.INTERNALS")
 

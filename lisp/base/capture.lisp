@@ -87,9 +87,10 @@ meanwhile."
   (and sb-sys:*interrupts-enabled* (not collection-inhibited)))
 
 (defun keep-part (capture string start end)
-  "Append characters of STRING, from index START to END, to CAPTURE. If the server takes the output
-of CAPTURE in parts (see FOLLOW) and this thread may wait, append only those that fit into its head.
-Return the index in STRING after the last appended character."
+  "Append the characters of STRING, from index START to END, to CAPTURE: first to its HEAD and, when
+HEAD is full, to its TAIL. But if the server takes the output of CAPTURE in parts (see FOLLOW) and
+this thread may wait, append only the characters that fit into HEAD. Return the index in STRING
+after the last appended character."
   (sb-thread:with-recursive-lock ((capture-lock capture))
     (let* ((end (if (and (capture-followed capture) (can-wait-p))
                     (min end (+ start (head-space capture)))
@@ -111,9 +112,10 @@ Return the index in STRING after the last appended character."
 
 (defun destination (capture)
   "Return the capture that gets the output that this thread now writes to CAPTURE. While CAPTURE has
-no successor, this is CAPTURE. Later it is *THREAD-CAPTURE*, or CAPTURE if that is NIL; if the one
-chosen has a successor, it is the successor. The reason: a program often keeps a stream, as in
-(DEFVAR *OUT* *STANDARD-OUTPUT*). What a later call writes to this stream belongs to that call."
+no successor, this is CAPTURE. Later it is the successor of *THREAD-CAPTURE*, or *THREAD-CAPTURE*
+itself if it has none. If *THREAD-CAPTURE* is NIL, it is the successor of CAPTURE. The reason: a
+program often keeps a stream, as in (DEFVAR *OUT* *STANDARD-OUTPUT*). What a later call writes to
+this stream belongs to that call."
   (if (capture-successor capture)
       (let ((own (or *thread-capture* capture)))
         (or (capture-successor own) own))
@@ -121,7 +123,8 @@ chosen has a successor, it is the successor. The reason: a program often keeps a
 
 (defun keep (capture string start end)
   "Append the characters of STRING from index START to END to the DESTINATION of CAPTURE. If the
-server takes its output in parts (see FOLLOW), wait while it has no room for more characters."
+server takes the output of CAPTURE in parts (see FOLLOW), wait while CAPTURE has no room for more
+characters."
   (loop for into = (destination capture)
         for to = (if (eq into capture)
                      (keep-part capture string start end)

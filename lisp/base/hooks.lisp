@@ -79,9 +79,9 @@ program ended FUNCTION, signal the timeout again to the program."
              (with-fresh-specials
                (setf (float-modes) **first-modes**)
                (block nil
-                 ;; End FUNCTION here, where SBCL would enter the debugger, and not in a handler:
-                 ;; SB-DI signals some conditions first, and signals an error only if no handler has
-                 ;; handled them.
+                 ;; End FUNCTION where SBCL would enter the debugger. A handler must not end it: for
+                 ;; some conditions, SB-DI first calls SIGNAL, and signals an error only if no
+                 ;; handler has handled them.
                  (let ((sb-ext:*invoke-debugger-hook* (lambda (condition hook)
                                                         (declare (ignore hook))
                                                         (when (typep condition 'sb-ext:timeout)

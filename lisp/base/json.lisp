@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.BASE")
 
 (deftype octets ()
-  "Simple vectors of octets, such as the contents of frames and files. SBCL accesses the elements of
-this type fast."
+  "Simple vectors of octets, such as the contents of messages and files. SBCL accesses the elements
+of this type fast."
   '(simple-array (unsigned-byte 8) (*)))
 
 (defstruct (json-object (:constructor make-json-object (members)))
@@ -218,8 +218,8 @@ escapes of a surrogate pair as one character."
                     do (cond (escaped (setf escaped nil))
                              ((= code 92) (setf escaped t))
                              ((= code 34) (return i)))))
-         ;; Use a local variable, which is faster than *POSITION*: the reader thread answers nothing
-         ;; while it reads a long text.
+         ;; Use a local variable, which is faster than *POSITION*. Speed matters, because the reader
+         ;; thread answers no request while it reads a long text.
          (position *position*)
          (string (make-string (- (the (unsigned-byte 32) end) position)))
          (fill 0))

@@ -1,11 +1,11 @@
-;;;; Tests whether each internal of SBCL works as the backend expects. DEFINE-PROBE adds a row to a
-;;;; list of tests. A row has names and a form. The names are the backend's names of internals, or
-;;;; the name of an ability. The form uses them on an example with a known answer, and is true if
-;;;; they work. When the backend is compiled, internals.lisp runs the rows in a child process, since
-;;;; a wrong internal can end its process. Then the backend is compiled with a fallback for each
-;;;; internal with a row that failed, and the rows are run again. A row with the name of an ability
-;;;; proves the ability even if some of its internals are missing. The fasls of the backend contain
-;;;; no code of this file.
+;;;; Tests whether each internal of SBCL works as the backend expects. DEFINE-PROBE adds a test, a
+;;;; probe, to a list. A probe has names and a form. The names are the backend's names of internals,
+;;;; or the name of an ability, which is a group of internals (sbcl.lisp). The form uses them on an
+;;;; example with a known answer, and is true if they work. When the backend is compiled,
+;;;; internals.lisp runs the probes in a child process, since a wrong internal can end its process.
+;;;; Then the backend is compiled with a fallback for each internal whose probe failed, and the
+;;;; probes are run again. A probe with the name of an ability proves the ability even if some of
+;;;; its internals are missing. The fasls of the backend contain no code of this file.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -14,13 +14,13 @@
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row to *PROBES*. Each of NAMES is a symbol, the backend's name of an internal, or a string,
-the name of an ability. FORM returns true if these internals and abilities work."
+  "Add a probe to *PROBES*. Each of NAMES is a symbol, the backend's name of an internal, or a
+string, the name of an ability. FORM returns true if these internals and abilities work."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
- (defvar *probes* '() "A list of the rows, lists (NAMES FORM) from DEFINE-PROBE, newest first.")
- (defvar *probe-file* nil "The beginning of the name of each file that a row creates, a string.")
+ (defvar *probes* '() "A list of the probes, lists (NAMES FORM) from DEFINE-PROBE, newest first.")
+ (defvar *probe-file* nil "The beginning of the name of each file that a probe creates, a string.")
 
  (defun run-probe (form)
    "Compile FORM and evaluate it. Return :RIGHT if its value is true, or else a text about the
@@ -37,10 +37,10 @@ true unless this internal is absent."
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows of *PROBES*, the oldest first, from number START (from 0) to the last. The names of
-files that rows create begin with the string FILES. Call the function TELL with two arguments before
-and after each row. The first argument is :BEGINS before the row, and :RIGHT or a text about the
-failure after it. The second is a list of those names in the row that are in use, as strings."
+   "Run the probes in *PROBES*, the oldest first. Begin with number START, counted from 0. The names
+of files that probes create begin with the string FILES. Call the function TELL before and after
+each probe with two arguments. The first is :BEGINS before the probe, and after it :RIGHT or a text
+about the failure. The second lists, as strings, those names of the probe that the backend uses."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -135,7 +135,7 @@ and the path of its fasl, and return its value."
    (:method ((object integer)) (call-next-method)))
  (defvar *probe-variable* 1 "A variable."))
 
-;;; Encapsulation of SBCL's functions. It is probed first, because the rows below use it.
+;;; Encapsulation of SBCL's functions. It is probed first, because other probes use it.
 
 (define-probe ("encapsulation" encapsulate unencapsulate)
   (progn (setf (symbol-function 'probe-doubled) (compile nil '(lambda (x) (* 2 x))))
@@ -748,8 +748,8 @@ and the path of its fasl, and return its value."
        (zerop (mod guard-octets
                    (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize"
                                                                   (function sb-alien:int)))))))
-;; Run this in a child process. When a thread ends with an open guard page, the next thread on the
-;; same stack can end the process.
+;; Run this in a child process. When a thread ends with an unprotected guard page, the next thread
+;; on the same stack can end the process.
 (define-probe (protect-control-stack protect-binding-stack protect-alien-stack)
   (zerop (in-process (lambda ()
                        (in-thread (lambda ()
@@ -974,9 +974,9 @@ and the path of its fasl, and return its value."
 
 (for-probes
  (defun call-with-numbered (function)
-   "Call FUNCTION, which compiles or loads a file. Return a list of what SBCL has recorded when the
-compiler has just numbered the subforms of the first form: the stream of the file, the number of the
-form, and the number of the form's second element."
+   "Call FUNCTION, which compiles or loads a file. Return a list of three things that SBCL has
+recorded just after the compiler numbered the subforms of the first form: the stream of the file,
+the number of this form, and the number of its second element."
    (let ((found '()))
      (encapsulate +number-forms+ 'live-lisp-probe
                   (lambda (called form number)

@@ -55,9 +55,9 @@ second argument is the largest number of arguments to return."
   "The type of debug sources of code that was not compiled from a file."
   ("SB-C" "CORE-DEBUG-SOURCE"))
 (define-internal source-form (source)
-  "Return the form that EVAL or COMPILE has compiled, from SOURCE, the CORE-SOURCE of its code.
-SBCL counts subforms from the beginning of this form, even if the code was compiled while a file was
-loaded."
+  "SOURCE is the CORE-SOURCE of code that EVAL or COMPILE has compiled. Return the form from which
+the code was compiled. SBCL counts subforms from the beginning of this form, even if the code was
+compiled while a file was loaded."
   ("SB-C" "CORE-DEBUG-SOURCE-FORM"))
 
 ;;; Local variables of frames, and the objects in them
@@ -218,8 +218,8 @@ F))."
   "Return the file offset of the top-level form of the error context CONTEXT."
   ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION"))
 (define-internal context-file (context)
-  "Return the pathname of the file of the error context CONTEXT. If there is no file, return another
-object."
+  "Return the pathname of the file of the error context CONTEXT. If it has no file, return an object
+that is no pathname."
   ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME"))
 (define-internal context-path (context)
   "Return the source path of the form that the error context CONTEXT is about."
@@ -243,8 +243,8 @@ COLUMN). Return NIL if it is unknown."
   "The type of errors that compiled code signals where a form could not be compiled."
   ("SB-INT" "COMPILED-PROGRAM-ERROR"))
 (define-internal-type compiler-error
-  "The type of errors in a form for which the compiler replaces the form by code that signals an
-error."
+  "The type of errors that the compiler finds in a form. The compiler replaces such a form by code
+that signals an error."
   ("SB-C" "COMPILER-ERROR"))
 (define-internal-name +warned+
   "The name of the variable that becomes the second value of COMPILE and COMPILE-FILE."
@@ -256,9 +256,10 @@ error."
   "The name of a variable that is true within a compilation unit."
   ("SB-C" "*COMPILATION-UNIT*" "SB-C" "*IN-COMPILATION-UNIT*"))
 (define-internal-type redefinition
-  "The type of warnings that something is redefined." ("SB-KERNEL" "REDEFINITION-WARNING"))
+  "The type of warnings about a redefinition." ("SB-KERNEL" "REDEFINITION-WARNING"))
 (define-internal-type uninteresting-redefinition
-  "The type of warnings about a redefinition from the same place in the source."
+  "The type of those warnings that SBCL signals if the new definition comes from the same place in
+the source."
   ("SB-KERNEL" "UNINTERESTING-REDEFINITION"))
 
 (define-internal-type other-proclamation
@@ -280,7 +281,7 @@ error."
   "The name of the variable that controls whether a condition's report has references to manuals."
   ("SB-INT" "*PRINT-CONDITION-REFERENCES*"))
 (define-internal-name +quasiquote+
-  "The name of the operator that a backquote is read as." ("SB-INT" "QUASIQUOTE"))
+  "The name of the operator of the form that SBCL reads from a backquote." ("SB-INT" "QUASIQUOTE"))
 (define-internal-name +named-lambda+
   "The name of SBCL's operator for a lambda expression with a name." ("SB-INT" "NAMED-LAMBDA"))
 (define-internal-type comma
@@ -326,8 +327,8 @@ by a period."
 128 on."
   ("SB-IMPL" "EXTENDED-CHAR-TABLE"))
 (define-internal dispatch-table (function)
-  "Return the table of the dispatch macro functions, by sub-character, of a dispatching macro
-character. FUNCTION is the macro function of this character."
+  "FUNCTION is the macro function of a dispatching macro character, such as #. Return the table that
+maps sub-characters to the functions of this character."
   ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE"))
 (define-internal closure-p (function)
   "Return true if FUNCTION is a closure." ("SB-KERNEL" "CLOSUREP"))

@@ -285,6 +285,6 @@ value of (KNOWN :FUNCTION :INFO NAME) for the function NAME."
   "The name of the function that turns a symbol into the function it names."
   ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
 (define-internal-name +qualifier-check+
-  "The name of the function with which a method combination from a long form sorts methods into its
-method groups."
+  "The name of a function. A method combination that the long form of DEFINE-METHOD-COMBINATION
+defined uses it to sort methods into method groups."
   ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))

@@ -40,8 +40,8 @@ once the function that made it returns."
 (define-internal-name +called-method+
   "The name of the function that an effective method calls for each method, and that TRACE uses to
 wrap methods. It returns the function to call. Its arguments are the generic function; the method,
-or NIL; the function of the method; and true if that is a fast function. A fast function takes two
-more arguments before those of the method."
+or NIL; the function of the method; and true if this function is a fast one. A fast function takes
+two more arguments before those of the method."
   ("SB-PCL" "MAYBE-TRACE-METHOD"))
 (define-internal release-generic (function key)
   "Remove the wrapper with KEY from FUNCTION, a generic function. This also works if FUNCTION is no
@@ -68,9 +68,9 @@ parts."
   ("SB-C" "COVERED-FILE-PATHS"))
 
 (defun file-parts (entry)
-  "Return a list with one element for each part of a file whose runs SBCL can record. The element
-for a part is the list (PART). In older SBCLs it is (PART T) once the part has run. ENTRY is the
-file's entry in the hash table that is the first element of COVERAGE-INFO."
+  "ENTRY is the entry of a file in the hash table that is the first element of COVERAGE-INFO. Return
+a list of lists (PART), one for each part of the file of which SBCL can record whether it has run.
+In older SBCLs, the list is (PART T) once the part has run."
   (if (listp entry)
       entry
       (map 'list #'list (funcall (file-parts-reader) entry))))

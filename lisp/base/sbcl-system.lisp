@@ -240,9 +240,10 @@ the end."
   "True while listings of folders in this thread skip names that cannot be decoded.")
 
 (defun list-decodable (list-names function &rest arguments)
-  "Call LIST-NAMES, the function that +MAP-NAMES+ names, with FUNCTION and ARGUMENTS. If
-*SKIPPING-UNDECODABLE* is true in this thread, the function that FUNCTION gets returns only names
-that can be decoded."
+  "A wrapper of SBCL's function for listing a folder (+MAP-NAMES+). LIST-NAMES is that function, and
+FUNCTION and ARGUMENTS are its arguments. LIST-NAMES calls FUNCTION with a function that returns the
+next name. If *SKIPPING-UNDECODABLE* is true in this thread, call FUNCTION instead with a function
+that skips the names that cannot be decoded."
   (if *skipping-undecodable*
       (flet ((list-with (next)
                (funcall function

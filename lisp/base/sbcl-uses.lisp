@@ -29,8 +29,9 @@ INTERNAL-NAME-P, and later it has another function of that name."
   arguments)
 
 (defun probe (argument)
-  "Call PROBED twice. *DIFFERENCES* checks which number SBCL has recorded for the second call: its
-form number, which is large, or the difference from the number of the first call, which is small."
+  "Call PROBED twice, as an example for *DIFFERENCES*. For the second call, SBCL records the form
+number, which is large here, or the difference from the form number of the first call, which is
+small. *DIFFERENCES* finds out which."
   (list (list argument) (list argument) (list argument) (list argument) (list argument)
         (probed (probed argument))))
 
@@ -44,11 +45,12 @@ form number, which is large, or the difference from the number of the first call
                              (when (and (eq kind :calls) (eq name 'probed)) (push number numbers)))
                            xrefs))
        (and (rest numbers) (< (first numbers) 4))))
-  "True if MAP-PACKED-XREFS of this SBCL passes differences in place of form numbers.")
+  "True if MAP-PACKED-XREFS of this SBCL passes differences between form numbers (see there).")
 
 (defun map-xrefs (function xrefs)
   "Call FUNCTION with the kind, the name and the form number of each reference in XREFS, packed
-cross references. FUNCTION gets the form numbers themselves even if SBCL stores differences."
+cross references. Some versions of SBCL store, instead of a form number, its difference to the
+previous one. FUNCTION gets the form numbers even there."
   (if *differences*
       (let ((last-kind nil) (last-name nil) (last 0))
         (map-packed-xrefs (lambda (kind name number)
@@ -281,9 +283,9 @@ heap."
   :without "who_calls and who_references leave out what top-level forms use")
 
 (define-internal walk-form (form environment function)
-  "Walk FORM with its macros expanded. Call FUNCTION with FORM and with each form in it, together
-with the context and the environment of the form. Continue in the first value of FUNCTION, or skip
-the forms in it if the second value is true."
+  "Walk FORM with its macros expanded. Call FUNCTION with three arguments for FORM and for each form
+in it: the form, its context and its environment. Walk next the parts of the form that FUNCTION
+returns as its first value. But if the second value is true, skip these parts."
   ("SB-WALKER" "WALK-FORM"))
 
 (define-internal file-kind (name)

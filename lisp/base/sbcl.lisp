@@ -92,10 +92,10 @@ internal, and says why the backend does not use it if SBCL has it."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "Return true if the backend lacks ABILITY, an ABILITY structure. If the backend was compiled
-without ABILITY, it lacks it. Otherwise, if ABILITY has a probe of its own and this has succeeded,
-the backend has it. In other cases, the backend lacks ABILITY if its check fails or, without a
-check, if one of its internals is missing."
+  "Return true if the backend lacks ABILITY, an ABILITY structure. This is so if the backend was
+compiled without ABILITY. Otherwise return NIL if ABILITY has a probe of its own, and this probe has
+succeeded. Otherwise return true if the check of ABILITY fails. If ABILITY has no check, return true
+if one of its internals is missing."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)
@@ -256,8 +256,9 @@ list such as (\"SB-VM\" \"SYMBOL\"), or NIL if there is none."
 
 (where-compiled
   (defun runtime-name (name there)
-    "Return THERE, the name of a function or variable of the C runtime, or NIL if the runtime lacks
-it or the backend is compiled without NAME, the backend's name for it."
+    "THERE is the name of a function or variable of the C runtime, and NAME the backend's name for
+it. Return THERE. Return NIL if the runtime does not have it, or if the backend is compiled without
+NAME."
     (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)

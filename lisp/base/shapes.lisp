@@ -97,8 +97,8 @@ from WIRE-MEMBER: each member has its type, or is optional and absent."
              always (or (and optional (null found)) (fits-p found type)))))
 
 (defun fits-p (value type)
-  "Return true if VALUE, read from JSON, is of TYPE, a result of WIRE-TYPE. NIL as VALUE is null,
-false or an empty array."
+  "Return true if VALUE, read from JSON, is of TYPE, a result of WIRE-TYPE. If VALUE is NIL, it was
+null, false or an empty array in the JSON, so it fits all of these types."
   (destructuring-bind (kind . parts) (if (listp type) type (list type))
     (case kind
       (:anything t)

@@ -12,9 +12,10 @@ in the slot with index SLOT of that structure. Return NIL if this SBCL does not 
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last page of each stack of this thread, which SBCL does only in the main thread.
-While the guard page before it is unprotected, a stack could grow into the memory of another thread.
-With the protection of the last page, the image ends instead."
+  "Protect the last page of each stack of this thread. SBCL itself does this only in the main
+thread. After a stack overflow, the guard page next to the last page stays unprotected for a while.
+If the stack overflows again meanwhile, the image ends, and no memory of another thread is
+overwritten."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)
@@ -42,7 +43,8 @@ overwrite the form's data."
 
 (defun protect-stack-again ()
   "Protect the guard page of this thread's stack again if SBCL left it unprotected after a stack
-exhaustion. Otherwise, a later thread with the same stack that exhausts it would end the image."
+exhaustion. SBCL gives the stack to a later thread. If that thread exhausted the unprotected stack,
+the image would end."
   (when (and state-slot (far-from-guard-p))
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))

@@ -1,7 +1,8 @@
-;;;; Wraps functions of the program for a limited time. A program can save a wrapped function, set a
-;;;; mock under its name, and later set the saved function again. The saved function is SBCL's
-;;;; wrapper. If a name had only one wrapper, this wrapper would call the mock from then on. So each
-;;;; function that the program sets under a wrapped name gets a new wrapper.
+;;;; Wraps functions of the program for a limited time. A program can save the function of a wrapped
+;;;; name, set a mock under the name, and later set the saved function again. What it saves is
+;;;; SBCL's wrapper, not the function inside. If the mock were put into the same wrapper, the saved
+;;;; wrapper would call the mock too. So each function that the program sets under a wrapped name
+;;;; gets a new wrapper.
 
 (in-package "LIVE-LISP.BASE")
 

@@ -2,10 +2,12 @@
 ;;;;
 ;;;; A request reserves the HELD structure of the error (held.lisp) with CLAIM-HELD. With
 ;;;; COMMAND-HELD it hands over a function that the stopped thread calls. LOOK-IN-THREAD runs a
-;;;; request as a separate job in that thread. GO-ON-IN-THREAD gives the id of the request to the
-;;;; job that the error has stopped, so that the next answer of this job answers the request. GO-ON
-;;;; then invokes a restart, leaves a frame, makes the call of a frame again, or ends the job. A
-;;;; thread of the program has no job, so MAKE-FOLLOWER makes a job that only reports.
+;;;; request as a separate job in that thread.
+;;;;
+;;;; GO-ON-IN-THREAD makes the thread continue. If the error has stopped a job, the job gets the id
+;;;; of the request, so that its next answer answers the request. If the error is in a thread of the
+;;;; program, which has no job, MAKE-FOLLOWER makes a job that only reports how the thread goes on.
+;;;; GO-ON then invokes a restart, leaves a frame, makes the call of a frame again, or ends the job.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -53,11 +55,11 @@ a plist of JSON members."
                                                                     (run-job job function)))))))))
 
 (defun left-by (held)
-  "Return a function for the slot LEAVING of a job that evaluates a form in a stopped thread: the
-thread of HELD, a HELD structure. The function is called with this job when the form has been left
-by a non-local exit, after which the stopped call continues. The next answer of that call then also
-answers the request of the job. If the thread is one of the program and belongs to no call, the
-function answers that it continues."
+  "Return a function for the slot LEAVING of a job that evaluates a form in the stopped thread of
+HELD, a HELD structure. END-JOB calls the function with this job if a non-local exit has left the
+form, so that the stopped code continues. If a call of the client runs that code, the next answer of
+this call is also the answer to the request of the job. Otherwise a thread of the program runs it,
+and the function answers that this thread continues."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -71,9 +73,9 @@ function answers that it continues."
 ;;; Continuing from a held error, at which a thread is stopped for debugging
 
 (defun go-on-in-thread (id name function arguments)
-  "Begin the request with the id ID for the operation NAME: make a thread that is stopped at a held
-error continue. ARGUMENTS, a hash table, contains the number of the error and the way to continue,
-which GO-ON reads. FUNCTION, the body of the operation, is not called."
+  "Begin the request with the id ID for the operation NAME, which lets a thread continue that is
+stopped at a held error. ARGUMENTS, a hash table, contains the number of the error, and the way to
+continue, for GO-ON. FUNCTION, the body of the operation, is not called."
   (declare (ignore function))
   (begin-for-held id name arguments
                   (lambda (held)
@@ -125,9 +127,9 @@ was answered with the reason."
           (t (return-from-held held job number)))))
 
 (defun end-held (held job)
-  "Stop holding HELD, a HELD structure, as the request of JOB demands. Abort the stopped call. But
-let the call continue if it runs in a thread of the program, or if the program's own handlers of the
-error have not run yet."
+  "Stop holding HELD, a HELD structure, for the request of JOB. If the stopped call runs in a thread
+of the program, or if the program's own handlers of the error have not run yet, let the call
+continue. Otherwise abort it."
   (setf (held-end held) "it was ended")
   (cond ((or (job-follows job) (held-signalled held))
          (follow-no-more job)
@@ -135,16 +137,16 @@ error have not run yet."
         (t (throw job (list "aborted" t)))))
 
 (defun follow-no-more (job)
-  "If JOB only reports how a thread of the program continues, answer the request of JOB by the
-report that the thread continues, and end JOB."
+  "If JOB only reports how a thread of the program continues, answer its request with the report
+that the thread continues, and end JOB."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))
 
 (defun refuse (held job &rest members)
-  "Answer the request of JOB that the thread of HELD, a HELD structure, cannot continue in the
-requested way. MEMBERS is a plist for a JSON object, the answer, which contains the reason. The
-error stays held."
+  "Answer the request of JOB: the thread of HELD, a HELD structure, cannot continue in the requested
+way. MEMBERS is a plist from which the JSON object of the answer is made. It contains the reason.
+The error stays held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 
@@ -152,8 +154,7 @@ error stays held."
 
 (defun invoke-held-restart (held job name)
   "Invoke the restart called NAME, a text, for the request of JOB, so that the thread of HELD, a
-HELD structure, continues. Pass the restart the values that were evaluated for it, if there are
-any."
+HELD structure, continues. If debug-eval has kept values for the restart, these are its arguments."
   (destructuring-bind (&optional restart found report) (named-restart held name)
     (declare (ignore report))
     (let ((values (mapcar #'first (shiftf (held-values held) '()))))
@@ -205,8 +206,8 @@ possible, answer with the reason."
 
 (defun return-from-held (held job number)
   "HELD is a HELD structure, and NUMBER the number of one of its frames, or NIL for the newest frame
-of the program. For the request of JOB, make this frame return the values that were evaluated for
-it. If this is not possible, answer with the reason."
+of the program. For the request of JOB, make this frame return the first list of values in
+HELD-VALUES. If this is not possible, answer with the reason."
   (let* ((number (or number (position (default-frame held) (held-frames held))))
          (frame (frame-numbered held number))
          (values (first (shiftf (held-values held) '()))))
@@ -218,15 +219,16 @@ it. If this is not possible, answer with the reason."
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun leave-held-frame (held job number function how)
-  "HELD is a HELD structure, and NUMBER the number of one of its frames. For the request of JOB,
-unwind the stack to this frame, and return from it the values of FUNCTION. HOW is a text that
-completes \"its frame NUMBER ...\" in later answers."
+  "HELD is a HELD structure, and NUMBER the number of one of its frames. Unwind the stack to this
+frame, call FUNCTION there, and return its values from the frame. JOB is the job of the request for
+this. HOW is a text that completes \"its frame NUMBER ...\" in later answers."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
 (defun following (job function)
-  "Return FUNCTION. But if JOB only reports how a thread of the program continues, return a function
-that calls FUNCTION and answers the request of JOB with its values."
+  "If JOB has its own code to run, return FUNCTION. Otherwise JOB only reports how a thread of the
+program continues. Then return a function that calls FUNCTION and answers the request of JOB with
+the values."
   (if (job-follows job)
       (lambda ()
         (let ((values '()) (*follower* job))
@@ -238,8 +240,8 @@ that calls FUNCTION and answers the request of JOB with its values."
       function))
 
 (defun form-again-p (job)
-  "Return true if the current form of JOB can be evaluated again, because JOB performs the operation
-evaluate."
+  "Return true if JOB performs the operation evaluate. Only then can its current form be evaluated
+again."
   (and (string= (job-operation job) "evaluate") (not (job-follows job))))
 
 (defun frame-numbered (held number)
@@ -262,8 +264,8 @@ the first one whose call can be made again, or NIL if there is none."
 
 (defun begin-for-held (id name arguments begin)
   "Reserve the held error whose number is in ARGUMENTS, a hash table, for the request with the id ID
-of the operation NAME. Then call BEGIN with the HELD structure. If no such error is held, or if
-another request uses it, answer the request with this reason instead."
+of the operation NAME. Then call BEGIN with the HELD structure. If the error cannot be
+reserved, answer the request with the reason from WHY-NOT-THERE."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)

@@ -1,7 +1,7 @@
 ;;;; Held errors. The thread of a held error is stopped where the error was signalled, with all its
 ;;;; frames, and runs the requests of the tool debug about the error. A request that only inspects
-;;;; runs as a separate job in that thread. A request to continue a call gets what the job of that
-;;;; call answers next, such as its result or another held error.
+;;;; runs as a separate job in that thread. A request to continue a call gets the next answer of the
+;;;; job of that call, such as its result or a report of another held error.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -18,11 +18,11 @@ CONDITION: the error, held in THREAD until no request has used it for SECONDS.
 JOB: the job that the error has stopped, or NIL in a thread of the program.
 SESSION: the session that holds the error. Requests of other sessions cannot use it.
 STACK: a list of the frames of the thread.
-OFFERED: a list of all restarts. RESTARTS: a list of (RESTART NAME REPORT) lists, the restarts that
-answers show.
+OFFERED: a list of all restarts. RESTARTS: a list of (RESTART NAME REPORT) lists, the restarts to
+show in an answer.
 LOCKS: a list of the names of the locks that the thread holds.
 SIGNALLED: true if handlers of the program have not run yet.
-TIMED: true if the call is inside TIME.
+TIMED: true if the error was signalled in a form that the macro TIME measures.
 VALUES: a list of lists of values that debug-eval has kept. A restart is invoked with the first
 value of each list, or a frame returns the first list.
 COMMAND: the next command of the thread. It is :STARTING before the thread first waits, NIL while
@@ -52,8 +52,8 @@ the number of the error, the number of its session, and a text.")
   "The mutex that a thread holds while it changes **HELD**, **HELD-COUNT** or **ENDED**.")
 
 (defvar *held* nil
-  "The HELD structure of the error at which this thread is stopped, while the thread runs its
-commands. Otherwise NIL.")
+  "The HELD structure of the error at which this thread is stopped, while the thread runs the
+commands of requests about this error. Otherwise NIL.")
 
 (defun held-in-session ()
   "Return a list of the HELD structures of the errors that this session holds, newest first."
@@ -68,8 +68,8 @@ commands. Otherwise NIL.")
   (shown-number (held-number held)))
 
 (defun newest-numbers ()
-  "Return a sorted list of the numbers of the errors that this session holds. These are the numbers
-that answers show."
+  "Return a sorted list of the numbers of the errors that this session holds. They are the numbers
+in answers."
   (sort (mapcar #'shown-held-number (held-in-session)) #'<))
 
 (defun note-held (condition seconds job)
@@ -107,8 +107,8 @@ there was no such error."
 
 (defun held-frames (held)
   "Return a list of the frames of HELD, a HELD structure, newest first. The index of a frame is its
-number in answers. Leave out the FOLDED structures, which stand for frames that answers do not
-show."
+number in answers. Leave out the FOLDED structures, which stand for frames that are not shown in
+answers."
   (remove-if #'folded-p (held-stack held)))
 
 ;;; Commands: a request reserves the thread by CLAIM-HELD and gives it a function by COMMAND-HELD.

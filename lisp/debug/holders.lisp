@@ -14,8 +14,9 @@
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
-  "A root of a walk in the thread with the name THREAD. If SYMBOL is NIL, the root is the stack of
-the thread. Otherwise it is the thread's binding of the variable SYMBOL."
+  "A root in a thread: a place where a walk through the heap begins. THREAD is the name of the
+thread. If SYMBOL is NIL, the root is the stack of the thread. Otherwise it is the thread's binding
+of the variable SYMBOL."
   thread symbol)
 
 ;;; The references of one object
@@ -85,9 +86,10 @@ such as an index."
       (t (when (value-cell-p object) (pass (cell-value object) :cell))))))
 
 (defun holding-p (object)
-  "Return true if a search for references must enter OBJECT, since it can keep other objects alive.
-Return false for a symbol with a package, since it is a root, and for an EQL specializer, since
-MAP-REFERENCES finds its object through the method. Return false for structures of the backend."
+  "Return true if a search for references must enter OBJECT, since OBJECT can keep other objects
+alive. Return false for a symbol with a package, since it is a root. Return false for an EQL
+specializer, since MAP-REFERENCES visits its object as a part of the method. Return false for a
+structure of the backend."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
@@ -114,8 +116,8 @@ values of a REPL, are no roots."
            (funcall visit symbol)))))))
 
 (defun bound-here (symbols)
-  "SYMBOLS is a list of variables. Return an alist for those that have a binding in this thread:
-from the variable to its value in this thread."
+  "SYMBOLS is a list of variables. Return a list of (VARIABLE . VALUE) pairs for the variables that
+this thread has bound to another object than their global value."
   (loop for symbol in symbols
         when (and (boundp symbol)
                   (not (eq (symbol-value symbol)
@@ -123,9 +125,8 @@ from the variable to its value in this thread."
           collect (cons symbol (symbol-value symbol))))
 
 (defun stack-objects ()
-  "Return a list of the objects to which words on the stack of this thread point. This includes
-words that a call that has returned left on the stack, since the garbage collector also respects
-them."
+  "Return a list of the objects to which words on the stack of this thread point. Include words that
+are left from earlier calls, since the garbage collector also respects them."
   (let ((objects '()))
     (close-region)
     (stack-words (lambda (word)
@@ -203,7 +204,7 @@ they refer. Continue until the queue is empty or WALK is full."
         until (walk-full walk)
         do (let ((object (aref queue (walk-next walk))))
              (incf (walk-next walk))
-             ;; A slot of a structure can be unbound.
+             ;; A slot of a structure can be unbound, and then MAP-REFERENCES signals an error.
              (nil-if-program-fails
                (map-references (lambda (value kind detail)
                                  (declare (ignore kind detail))
@@ -269,8 +270,9 @@ as an index. Return NIL if HOLDER no longer refers to OBJECT."
         nil)))
 
 (defun kind-text (kind detail passed)
-  "Return a text for a reference with KIND, a keyword, and DETAIL, the values of REFERENCE-KIND.
-PASSED is the number of conses of a list before the cons that contains the reference."
+  "Return a text for a reference, such as \"element 3\". KIND and DETAIL are the values of
+REFERENCE-KIND. If the reference is in a list, PASSED is the number of conses before the cons that
+contains it."
   ;; Do not use the printer, because the session can have set it to call code of the program.
   (flet ((text (&rest parts) (apply #'concatenate 'string parts)))
     (ecase kind
@@ -353,8 +355,9 @@ of a path is followed only once, and the lists share their tails."
    "True for a number, a character or a symbol with a package: no search is made for these."))
 
 (defun like-hits (walk)
-  "Return a list of (HIT COUNT) lists, the rows, for the hits of WALK, a WALK structure. If the slot
-MANY of WALK is true, one row stands for all hits with the same PATH-LIKENESS: HIT is the nearest of
+  "Return a list of rows (HIT COUNT) for the hits of WALK, a WALK structure. A hit is a pair (OBJECT
+. PARENT): a wanted object, and an object or root that refers to it. If the slot MANY of WALK is
+true, one row stands for all hits whose paths have the same PATH-LIKENESS: HIT is the nearest of
 them, and COUNT their number. Otherwise each hit has a row of its own. The rows with the largest
 COUNT come first. Among rows with the same COUNT, the nearest hit comes first."
   (let ((alike (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (rows '()))

@@ -1,11 +1,14 @@
-;;;; Holds an error: HOLD-CONDITION records the stack of the thread, answers the job or prints a
-;;;; message, and runs the commands of requests (held.lisp) in the thread.
+;;;; Holds an error. HOLD-CONDITION records the stack of the thread that has signalled the error. In
+;;;; a job, it then answers the job's request. In a thread of the program, it prints a message
+;;;; instead. Then the thread waits for requests about the error, and runs their commands
+;;;; (held.lisp).
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defvar *follower* nil
-  "NIL, or the job whose answer reports the values of a call. When a thread of the program makes a
-call again after a held error, it binds this variable during the call.")
+  "NIL, or the job of a request whose answer is to report the values of a call. A request can make a
+thread of the program leave a held error by making a call again. During this call, the thread binds
+the variable to the job of the request.")
 
 (defun hold-condition (condition seconds job &key signalled)
   "Hold CONDITION: stop this thread, and serve requests about it until none comes for SECONDS. Then
@@ -39,9 +42,8 @@ this session holds."
 
 (defun why-not-noted (held)
   "Record the frames, restarts and locks of this thread in HELD, a HELD structure, by NOTE-STACK.
-Return NIL or, if this fails, a text with the reason.
-Handle all errors: SBCL is in its debugger here, and an unhandled error would make it ask at the
-terminal."
+Return NIL or, if this fails, a text with the reason. Handle all errors: SBCL is in its debugger
+here, and after an unhandled error it would wait for a command at the terminal."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be listed: ~A" (report-text 200 failure)))))
 
@@ -69,13 +71,13 @@ are at most four, and the last is called RESET or REASSIGN."
 
 (defun serve-for-job (held job)
   "Answer the request of JOB with HELD, a HELD structure for the error that has stopped it. Then run
-the commands for HELD. Return when a command ends this by a throw to the tag HELD. If no command
-comes within the HELD-SECONDS of HELD, abort the job by a throw to the tag JOB."
+the commands for HELD, until one of them throws to the tag HELD. If no command comes within the
+HELD-SECONDS of HELD, abort the job by a throw to the tag JOB."
   ;; SBCL has bound *INVOKE-DEBUGGER-HOOK* to NIL. Bind it again for errors in the commands.
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
-                  ;; The program can still handle a condition that is held when it is signalled, so
-                  ;; do not keep this one as an error of the session.
+                  ;; If the condition is held while it is being signalled, the program can still
+                  ;; handle it. So do not keep such a condition as an error of the session.
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))
                           (loop for function in *progress-functions* append (funcall function)))))
     (park held job)
@@ -106,9 +108,9 @@ Return when a command ends HELD by a throw to HELD, or when no command has come 
 ;;; The members of an answer about a held error
 
 (defun held-members (held keeper)
-  "Return a plist of JSON members about HELD, a HELD structure: \"condition\", a JSON object for
-the condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL or, to
-keep the condition for later requests, a function with the parameters of *ERROR-KEEPER*."
+  "Return a plist of JSON members about HELD, a HELD structure: \"condition\", a JSON object for the
+condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL, or a function that
+keeps the condition for later requests and has the parameters of *ERROR-KEEPER*."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered-restarts* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
@@ -124,8 +126,8 @@ place of each frame of the system."
                     (cons (car call) (list "system" t)))))
 
 (defun held-data (held)
-  "Return a JSON object with the parts of HELD, a HELD structure, that answers show in addition to
-its condition."
+  "Return a JSON object with the parts of HELD, a HELD structure, that an answer shows in
+addition to its condition."
   (object "error" (shown-held-number held)
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
@@ -154,8 +156,8 @@ is unknown."
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun parameter-text (parameter)
-  "Return PARAMETER, an element of the lambda list of a restart function, as text. Return \"value\"
-for a parameter whose name has no meaning for a user, such as those that RESTART-CASE makes."
+  "Return PARAMETER, an element of the lambda list of a restart function, as text. If its name means
+nothing to a user, as when RESTART-CASE has made the name, return \"value\"."
   (let ((symbol (if (consp parameter) (first parameter) parameter)))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
           ((or (not (symbolp symbol)) (null (symbol-package symbol)) (locked-symbol-p symbol))
@@ -163,8 +165,7 @@ for a parameter whose name has no meaning for a user, such as those that RESTART
           (t (string-downcase (symbol-name symbol))))))
 
 (defun printed-values (values)
-  "Return JSON data for VALUES, a list of the values of one form, in the way that answers show
-them."
+  "Return JSON data for VALUES, a list of the values of one form, as answers show them."
   (let ((data (printing-values (values-data values))))
     (if (eq data :empty) #() data)))
 

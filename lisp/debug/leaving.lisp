@@ -11,8 +11,8 @@
 
 (defun shares-code-p (frame)
   "Return true if the function of FRAME and its caller are in the same code object, or if this is
-unknown. When SBCL compiles such a caller, it knows the function that is called, and may assume that
-this function never returns."
+unknown. If SBCL compiled both at once, the code of the caller may rely on the function never
+returning."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (nil-if-unknown (function-component (frame-function frame)))))
@@ -26,9 +26,9 @@ this function never returns."
     (and below (equal (root-name (frame-name below)) (root-name (frame-name frame))))))
 
 (defun never-returns-p (name &key derived)
-  "Return true if the function NAME is declaimed never to return or, if DERIVED is true, if the
-compiler has derived this. The caller of such a function has no code after the call, so a return
-from it is fatal."
+  "Return true if the function NAME is declaimed never to return. If DERIVED is true, also return
+true if the compiler has derived that it never returns. The caller of such a function has no code
+after the call, so a return from it is fatal."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
                    ;; The type of some generic functions is a keyword.
@@ -84,9 +84,9 @@ FUNCTION chooses methods by these."
   (subseq arguments 0 (length (sb-mop:generic-function-argument-precedence-order function))))
 
 (defun call-method-again (name arguments)
-  "Call the method with the debug name NAME with ARGUMENTS. Skip the methods that would run before
-it, such as :AROUND methods. CALL-NEXT-METHOD in it calls the next methods according to the current
-definitions."
+  "NAME is the debug name of a method. Call this method with the list ARGUMENTS. Skip the methods
+that would run before it, such as :AROUND methods. CALL-NEXT-METHOD in it calls the next methods
+according to the current definitions."
   (multiple-value-bind (function qualifiers specializers) (method-name-parts name)
     (let* ((method (find-method function qualifiers specializers))
            (form (calling-form method

@@ -1,9 +1,10 @@
-;;;; The operations on held errors, at which threads are stopped. Other operations run in a new job,
-;;;; which START-JOB starts. But debug-look, debug-eval, debug-fix and debug-go concern a stopped
-;;;; thread, so each names another function as :STARTER (actions.lisp): LOOK-IN-THREAD makes the
-;;;; stopped thread run the body of the operation, and GO-ON-IN-THREAD makes it continue. In a body,
-;;;; *HELD* is the HELD structure of the error (held.lisp). EVALUATE-REPORTING, which records
-;;;; evaluated forms in the journal, is in journal/journal.lisp.
+;;;; The operations on held errors. A held error is one at which a thread is stopped. Most
+;;;; operations run in a new job, which START-JOB starts. But debug-look, debug-eval, debug-fix and
+;;;; debug-go act on a stopped thread, so the option :STARTER of each names another function
+;;;; (actions.lisp): LOOK-IN-THREAD makes the stopped thread run the body of the operation, and
+;;;; GO-ON-IN-THREAD makes it continue. In a body, *HELD* is the HELD structure of the error
+;;;; (held.lisp). EVALUATE-REPORTING, which records evaluated forms in the journal, is in
+;;;; journal/journal.lisp.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -11,7 +12,7 @@
   "A row of the list of held errors."
   (error integer) (seconds integer) (thread string :optional)
   (held-by string :optional
-   "The server that holds it, when that is another server of the same image.")
+   "The server that holds the error, if it is another server of the same image.")
   (type string))
 
 (define-operation ("debug-list" :gives (object (held (list held-row) :optional))) ()
@@ -46,9 +47,9 @@ function. If this package is locked, as those of SBCL are, return the current pa
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return an alist from parameters of the function of FRAME, symbols, to their arguments. Only
-required and optional parameters can be in it. Leave out a parameter whose value can be read as that
-of a local variable of FRAME, and one whose argument the code did not keep."
+  "Return an alist from parameters of the function of FRAME, symbols, to their arguments. Include
+only required and optional parameters, and only those whose variable has no value in FRAME any more.
+Leave out a parameter if the code did not keep its argument."
   (nil-if-unknown
     (let* ((kept (loop for variable in (frame-variables frame)
                        when (eq :valid (variable-validity variable (frame-place frame)))
@@ -89,8 +90,8 @@ stopped. It contains the local variables."
 (define-shape debug-data (remarks)
   "The answer of the operations on a held error: debug-look, debug-eval, debug-fix and debug-go."
   (left boolean :optional
-   "True when the evaluated code made a non-local exit, so that the call which the error had
-   stopped continued. The other members are then the answer of that call.")
+   "True when the evaluated code left the error by a non-local exit, and the stopped call continued.
+   The other members are then the answer of that call.")
   (value (or debug-value lookup-failure) :optional)
   (values (list (list printed-value)) :optional "The printed values of each evaluated form.")
   (form-number integer :optional "Number of the form that was evaluated last.")
@@ -169,9 +170,10 @@ variable of FRAME."
                    (cond ((null frame) (evaluate-reporting form text #'identity))
                          ((shows-variable-p form frame) (evaluate-within form frame))
                          (t (let ((form form))
-                              ;; FORM contains no variable of FRAME, so its changes can be reported.
-                              ;; It must still be evaluated in FRAME, so evaluate a call of a
-                              ;; function that does this.
+                              ;; FORM contains no variable of FRAME, so it can be evaluated again
+                              ;; without FRAME, and its changes are reported. But it is to be
+                              ;; evaluated in FRAME now. So pass EVALUATE-REPORTING a form that
+                              ;; calls a function that does this.
                               (evaluate-reporting
                                `(values-list (funcall ,(lambda () (evaluate-within form frame))))
                                text #'identity))))))
@@ -238,8 +240,8 @@ location of the replaced method is unknown."
         (function-sources (second form)))))
 
 (defun replaced-data (code package)
-  "Return a list of JSON objects for the definitions from files that the forms in CODE, a text,
-would replace. CODE is read in PACKAGE."
+  "CODE is the text of forms, to be read in PACKAGE. If evaluated, they can replace definitions that
+came from files. Return a list of JSON objects for these definitions."
   (nil-if-program-fails
     (let ((*package* package))
       (loop for form in (forms-in code)

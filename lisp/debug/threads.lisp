@@ -18,9 +18,9 @@ interrupted thread waits for a CPU.")
 (defun seconds-left (answers begun starved)
   "A request has interrupted threads to make each of them call a function. Return the number of
 seconds for which it may still wait for them. ANSWERS has a list (THREAD VALUE) for each thread, or
-(THREAD) if the thread has not called the function yet. The request began at the internal real time
-BEGUN. STARVED lists, for each thread, the number of milliseconds for which it had waited for a CPU
-by then."
+(THREAD) if the thread has not called the function yet. BEGUN is the internal real time at which the
+request began. STARVED lists, for each thread, the number of milliseconds for which it had waited
+for a CPU before BEGUN."
   (let ((passed (/ (- (get-internal-real-time) begun) internal-time-units-per-second)))
     (reduce #'max
             (loop for (thread . value) in answers

@@ -82,8 +82,8 @@ others.")
 (define-shape watched-data ()
   "The errors that were recorded when they were signalled."
   (watching string :optional
-   "Which errors are recorded now: `all`, or a part of the name of their thread, or the name of
-   their package. Absent when none are recorded.")
+   "Which errors are recorded now: `all`, a part of the name of the thread that signals them, or the
+   name of a package with a function on the stack. Absent when none are recorded.")
   (seen integer "How many such errors were signalled since the recording began.")
   (now integer) (error watched-error :optional)
   (others (list (object (time integer) (thread string) (type string))) :optional))
@@ -143,9 +143,9 @@ ended, only remove the old watch."
   (remove-if-not #'watch-in-effect **watches**))
 
 (defun forget-watch ()
-  "Remove the watch of this session, and uninstall the hooks if no other watch is in effect. This is
-called at the end of a session (**AT-SESSION-END**) in an image that somebody else runs. In an image
-that the server started, no session ends before the image."
+  "Remove the watch of this session, and uninstall the hooks if no other watch is in effect. In an
+image that somebody else runs, the backend calls this at the end of a session (**AT-SESSION-END**).
+In an image that the server started, the session lasts as long as the image."
   (set-session-watch nil)
   (install-watch-hooks))
 
@@ -207,9 +207,9 @@ most *WATCHED-AT-ONCE* errors were counted in this second."
       (<= (incf (watch-count-in-second watch)) *watched-at-once*))))
 
 (defun record-watched (watch condition frames more)
-  "Record CONDITION in WATCH, a WATCH structure, as the newest error. But if the error recorded
-before is its cause (FOLLOWS-CAUSE-P), leave that one in the first place, and put CONDITION behind
-it. FRAMES and MORE are the values of SHOWN-FRAMES when CONDITION was signalled."
+  "Record CONDITION in WATCH, a WATCH structure, as the newest error. But if the newest error so far
+is the cause of CONDITION (FOLLOWS-CAUSE-P), keep that error first, and put CONDITION second.
+FRAMES and MORE are the values of SHOWN-FRAMES when CONDITION was signalled."
   (let* ((calls (frame-calls frames))
          (cause (follows-cause-p condition watch))
          (record (object "time" (get-universal-time)
@@ -312,9 +312,9 @@ with ARGUMENTS."
   (call-noted 'simple-warning function arguments))
 
 (defun cerror-noted (function &rest arguments)
-  "Hook: FUNCTION is the original CERROR. Make the condition that ARGUMENTS after the first
-designate, and record it if a watch selects it. Call FUNCTION with the first argument, the
-condition, and the other arguments, which the report of the restart needs."
+  "Hook: FUNCTION is the original CERROR. The first of ARGUMENTS is the text for the restart. The
+others designate a condition: make it, and record it if a watch selects it. Call FUNCTION with the
+text, the condition, and the arguments after the second, which the report of the restart needs."
   (call-noted 'simple-error
               (lambda (datum &rest more)
                 (declare (ignore more))
@@ -341,8 +341,9 @@ the watches that select it, unless this thread is signalling it already."
   (let ((*signalling* condition)) (funcall function)))
 
 (defun condition-for (datum arguments simple)
-  "Return the condition that DATUM and ARGUMENTS, a condition designator, designate, or NIL. SIMPLE
-is the condition type for a format control."
+  "DATUM and ARGUMENTS are the arguments of a function such as ERROR. Return the condition that they
+designate, or NIL if they designate none. If DATUM is a format control, make a condition of the type
+SIMPLE."
   (typecase datum
     (condition datum)
     ((or string function)

@@ -15,8 +15,8 @@
     copy))
 
 (defun enter-readtable (form)
-  "If FORM, the text of a form, is an IN-READTABLE form and the image has its readtable, set
-*READTABLE* to a copy from CHECKING-READTABLE. Otherwise do nothing."
+  "If FORM, the text of a form, is an IN-READTABLE form, and the image has the readtable that FORM
+names, set *READTABLE* to a copy from CHECKING-READTABLE. Otherwise do nothing."
   (let* ((name (argument-of "in-readtable" form))
          (package (and name (find-package "NAMED-READTABLES")))
          (finder (and package (find-symbol "FIND-READTABLE" package)))

@@ -36,8 +36,8 @@ Return a list of the values that *COMPILER-VARIABLES* have at the end."
 
 (defun compile-text (text file)
   "Read the forms of TEXT one by one with a copy of the user's readtable, and compile each by
-COMPILE-ONE-FORM with FILE, a file that contains only the character !. Return a plist of answer
-members: the number of the forms, or the reason why a form cannot be read."
+COMPILE-ONE-FORM with FILE, a result of MAKE-FORM-FILE. Return a plist of members for the answer:
+the number of the forms, or the reason why a form cannot be read."
   (let* ((stream (make-string-input-stream text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
@@ -56,8 +56,9 @@ members: the number of the forms, or the reason why a form cannot be read."
       (setf *form-number* nil))))
 
 (defun make-form-file (file)
-  "Write the file FILE, which contains only the character !, and return its truename. Each form is
-compiled with this file as source: READTABLE-FOR-FORM makes the reader return the form for the !."
+  "Write the file FILE, which contains only the character !, and return its truename. To compile a
+form, the backend compiles this file. It uses a readtable with which the reader returns the form
+when it reads the ! (READTABLE-FOR-FORM)."
   (with-open-file (out file :direction :output :if-exists :supersede)
     (write-char #\! out))
   (truename file))
@@ -95,8 +96,8 @@ compiled with this file as source: READTABLE-FOR-FORM makes the reader return th
 
 (defun compile-without-loading (source fasl)
   "Compile the file SOURCE into the file FASL. Return a plist of JSON members with the member
-\"value\", a JSON object of the shape LOADED-FILE. If SOURCE is a script, do not load the libraries
-that it loads."
+\"value\", a JSON object of the shape LOADED-FILE. Do not evaluate forms of SOURCE that load
+libraries, as LOAD would."
   (load-packages-of source)
   (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
     (multiple-value-bind (made warnings failed)

@@ -277,12 +277,12 @@ shortened, or true if numbers in VALUE were shortened."
             (values text cut circular shortened))))))
 
 (sb-ext:defglobal **display-function** nil
-  "NIL, or a function of a value. It returns the text that answers show for the value, or NIL to
-print the value.")
+  "NIL, or a function of a value. It returns the text for the value in answers, or NIL to print the
+value.")
 
 (defun value-display-text (value)
-  "Return the text to show for VALUE: the result of **DISPLAY-FUNCTION** or, if that is NIL, VALUE
-printed. The other values are those of VALUE-TEXT."
+  "Return the text to show for VALUE. If **DISPLAY-FUNCTION** gives a text, return it, and as second
+value true if it was cut. Otherwise return the values of VALUE-TEXT."
   (let ((text (and **display-function** (funcall **display-function** value))))
     (cond ((null text) (value-text value))
           ((<= (length text) *value-budget*) text)
@@ -385,8 +385,8 @@ warnings, so that later answers do not repeat them."
 (defun call-as-job-part (package function &key together)
   "Call FUNCTION, which returns a plist of JSON members, in the session. *PACKAGE* is PACKAGE or,
 if PACKAGE is NIL, the session's package. If TOGETHER is true, compile everything in one compilation
-unit. Return the plist from FUNCTION or, if FUNCTION does not return, members about this end. Add
-members about warnings, restarts and settings."
+unit. Return the plist from FUNCTION. If FUNCTION ends in another way, as by an error, return
+members that tell how. Add members about warnings, restarts and settings."
   (let ((*remarks* (make-remarks)) (members '()) (ended nil)
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*loads-in-spite* together)

@@ -29,8 +29,9 @@ for which NEEDED-SYSTEM returns a list, end FUNCTION and return only that list."
 (defun call-looking-again (function)
   "Call FUNCTION, which finds or loads a system. Return two values: NIL, and the value of FUNCTION.
 If ASDF does not find a system, let it scan its directories, and call FUNCTION again. If that does
-not help and the library manager is not loaded yet, load it, and call FUNCTION again. If a system
-that another one needs is still missing, return only the list (MISSING BY) from NEEDED-SYSTEM."
+not help and the library manager, such as Quicklisp, is not loaded yet, load it, and call FUNCTION
+again. If a system that another one needs is still missing, return only the list from NEEDED-SYSTEM
+with the names of both."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
@@ -122,8 +123,8 @@ whose current text differs from its loaded text."
 files. If FORCE is true, load it at least once even if it is loaded already. Return NIL, or the list
 from NEEDED-SYSTEM about a missing system."
   (let* ((system (find-system name))
-         ;; Search only once: ASDF can read a .asd file again, and forget that its systems are
-         ;; loaded.
+         ;; Search only once. In a second search, ASDF could read a .asd file again, and forget that
+         ;; its systems are loaded.
          (systems (append (needed-systems system) (list system)))
          (redefined (taken-redefined-count))
          (compiling (or force (doubtful-systems systems)))

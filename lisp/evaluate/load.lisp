@@ -1,5 +1,5 @@
-;;;; Loads files, and records what they define. FILE is the file that the user names. SOURCE is
-;;;; FILE, or the copy of FILE that is compiled in its place.
+;;;; Loads files, and records what they define. In the functions here, the parameter FILE is the
+;;;; file that the user names. SOURCE is FILE, or a copy of FILE that is compiled in its place.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -13,10 +13,11 @@ without compiler notes. FUNCTION returns a plist of JSON members."
 ;;; Repeating a load
 
 (defun call-until-fitting (load &optional (misfit (constantly nil)))
-  "Call LOAD, a function of one argument that compiles and loads code, with NIL. Call it again, at
-most twice, in two cases. If a restart has changed the slots of a structure meanwhile, call it with
-T, because other loaded code still accesses the old slots. If the function MISFIT returns a true
-value, call LOAD with this value. Return the last value of LOAD."
+  "Call LOAD, a function that compiles and loads code. Its argument is NIL, or the reason why it is
+called again. Call it again, at most twice, in two cases. The reason is T if a restart has changed
+the slots of a structure meanwhile: code that was loaded before still accesses the old slots, and
+must be loaded again too. Otherwise the reason is the value of the function MISFIT, if this is true.
+Return the last value of LOAD."
   ;; If loaded code may contain the old slots of a structure, SBCL changes the slots only after a
   ;; restart. So compare the slots only if the operation can invoke restarts.
   (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
@@ -43,13 +44,13 @@ value, call LOAD with this value. Return the last value of LOAD."
 
 (defun load-noting (load source file forget)
   "Call LOAD, a function that loads the compiled code of SOURCE, and record its definitions as
-definitions of FILE. SOURCE is FILE or a copy of it. If FORGET is not NIL, afterwards remove the
-definitions that FILE no longer makes; FORGET is the argument WHICH of FORGET-OLD. Return a JSON
-object with the differences between the image and FILE."
+definitions of FILE. SOURCE is FILE or a copy of it. If FORGET is true, afterwards remove the
+definitions that FILE no longer makes. If FORGET is \"listed\", do so only if answers have listed
+all of them. Return a JSON object with the differences between the image and FILE."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path))))
-    ;; CALL-DISPLACING-METHODS is around CALL-NOTING, because CALL-DISPLACING-METHODS ends with a
-    ;; report of the missing methods, for which the load must have been recorded.
+    ;; CALL-NOTING is called inside CALL-DISPLACING-METHODS, because CALL-NOTING must have recorded
+    ;; the load before CALL-DISPLACING-METHODS reports which removed methods are missing.
     (call-displacing-methods (lambda () (call-noting load :path path)))
     ;; FORGET-OLD comes after CALL-NOTING, which records what the load has defined. FORGET-OLD
     ;; removes the other definitions of the file.
@@ -59,9 +60,10 @@ object with the differences between the image and FILE."
 
 (defun load-result (load source file forget)
   "Load the compiled code of FILE, and return a JSON object of the shape LOADED-FILE. LOAD is the
-function that loads the code, or NIL if nothing was compiled. LOAD returns true if the compiler
-reported a failure, and throws to SECTION-UNREADABLE if a later form cannot be read. SOURCE and
-FORGET are as in LOAD-NOTING."
+function that loads the code, or NIL if nothing was compiled. It returns true if the compiler
+reported a failure. If it cannot read a later form of the source, it throws to the tag
+SECTION-UNREADABLE after it has loaded the forms before. SOURCE is the file that was compiled: FILE
+or a copy of it. FORGET is NIL, or the argument WHICH of FORGET-OLD."
   (setf *phase* "load")
   (let* ((failed nil) (agreement nil)
          (whole (and load
@@ -77,8 +79,8 @@ FORGET are as in LOAD-NOTING."
 
 (defun compile-and-load (source fasl file forget)
   "Compile SOURCE into FASL, load FASL, and return a JSON object of the shape LOADED-FILE. SOURCE is
-FILE or a copy of it. If FORGET is true, remove definitions that FILE no longer has. If FORGET is
-\"listed\", do this only if answers have listed all of them."
+FILE or a copy of it. If FORGET is true, remove the definitions that FILE no longer has. If FORGET
+is \"listed\", remove them only if earlier answers have shown all of them to the client."
   (let ((*loaded* (make-noted)))
     (call-until-fitting
      (lambda (again)

@@ -8,8 +8,8 @@
   "A part of FILE that is compiled and loaded separately.
 BEGIN, END: the file positions between which its top-level forms are. END is NIL for the end of
 FILE.
-PLACE: the position of the form that was read last while the section is compiled, or NIL.
-RUNS: true if loading the forms of the section that were read so far runs code."
+PLACE: while the section is compiled, the position of the form that was read last, or NIL.
+RUNS: true if RUNS-CODE-P is true of a form of the section that was read already."
   file begin end (place nil) (runs nil))
 
 (defvar *within-form* nil
@@ -67,14 +67,15 @@ an IN-PACKAGE or DECLAIM form. After the end of SECTION, skip the rest of STREAM
                    ((typep form '(cons (member in-package declaim))) form)))))))
 
 (defun reader-in-section (section function)
-  "Return a reader macro function that calls FUNCTION, another reader macro function. For a
-top-level form of the file of SECTION, a SECTION structure, it has READ-IN-SECTION call FUNCTION."
+  "FUNCTION is a reader macro function. Return another one that calls FUNCTION, but for a top-level
+form of the file of SECTION, a SECTION structure, calls it through READ-IN-SECTION."
   (lambda (stream &rest arguments)
     (flet ((read-it ()
              (let ((*within-form* t)) (apply function stream arguments))))
       (if (or *within-form*
               *read-suppress*
-              ;; The reader reads the feature expression after #+ in this package.
+              ;; The reader reads the feature expression after #+ in this package. Such an
+              ;; expression is no top-level form.
               (eq *package* (find-package "KEYWORD"))
               (not (reads-p stream (section-file section))))
           (read-it)

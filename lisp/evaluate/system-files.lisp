@@ -61,16 +61,17 @@ systems that ASDF has not registered."
         when needed collect (asdf-call "COERCE-NAME" needed)))
 
 (defun without-files (name)
-  "If the system NAME is registered, and neither it nor the systems in its .asd file on which it
-depends have files, return a JSON object with the names of the systems on which it depends.
-Otherwise return NIL."
+  "If the system NAME is registered and has no files, return a JSON object with the names of the
+systems on which it depends. Otherwise return NIL. The files of other systems in the same .asd file
+count as its own if it depends on them."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
       (object "empty" t "needs" (direct-needs system)))))
 
 (defun unloaded-files (name)
-  "Return a list of native names of files that are not loaded, although other files of the same
-system are loaded. Examine the system NAME and the systems in its .asd file on which it depends."
+  "Return a list of the native names of files that are not loaded, although other files of the same
+system are loaded. Look at the system NAME, and at those systems in the same .asd file on which NAME
+depends."
   (loop for part in (system-parts name)
         for files = (lisp-files part)
         for missing = (loop for file in files

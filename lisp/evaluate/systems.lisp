@@ -186,8 +186,8 @@ ASDF make NAME/TESTS depend on NAME. Otherwise return NIL."
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
 (defun call-finding-named (function)
-  "Call FUNCTION. Meanwhile ASDF also finds systems in .asd files with other names. Keep the search
-functions that FUNCTION adds to ASDF."
+  "Call FUNCTION. Meanwhile ASDF also finds a system whose .asd file has another name than the
+system (DEFINING-FILE, PRIMARY-SYSTEM). Keep the search functions that FUNCTION adds to ASDF."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
         (let ((*passed-over* :unasked) (left (symbol-value searches)))
@@ -313,10 +313,10 @@ exist, the list contains its name from FILES."
         collect (or (native-truename (sb-ext:parse-native-namestring file)) file)))
 
 (defun planned-files (files)
-  "Return a list, in load order, of the native truenames of files: the files of the registered
-systems that contain one of FILES, a list of native truenames, and of the systems that they need.
-Include systems that are not loaded, because ASDF forgets that a system is loaded when its .asd file
-has changed."
+  "FILES is a list of native truenames. Return a list, in load order, of the native truenames of the
+files of some systems: of each registered system that contains one of FILES, and of the systems that
+it needs. Do not leave out systems that seem not to be loaded: when an .asd file has changed, ASDF
+forgets that its system is loaded."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
                          (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)

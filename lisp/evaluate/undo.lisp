@@ -9,9 +9,10 @@
 
 (defvar *remembered* nil
   "A hash table with the earlier definitions of symbols that the compiled forms can define. The keys
-are the symbols. A value is a list with a cons for each element of *ASPECTS*: its car is a list of
-functions and source locations, and its cdr is a function that restores the definition. If a key is
-an uninterned symbol, its name is the name of a package that did not exist before the compilation.")
+are the symbols. A value is a list with a pair (IDENTITY . RESTORE) for each kind of definition in
+*ASPECTS*. IDENTITY is a list of the functions and source locations of the earlier definition, from
+which a change can be seen. RESTORE is a function that restores this definition. If a key is an
+uninterned symbol, its name is the name of a package that did not exist before the compilation.")
 
 ;;; The file of a definition
 
@@ -37,8 +38,8 @@ Return :UNKNOWN for a function of SBCL, such as its closure for a trivial DEFTYP
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)
-  "Return true if NOW has an element that BEFORE lacks and that certainly comes from elsewhere than
-*FORM-FILE*. BEFORE and NOW are lists of functions and source locations."
+  "BEFORE and NOW are lists of functions and source locations. Return true if NOW has an element
+that is not in BEFORE and satisfies FROM-ELSEWHERE-P: it is certainly not from *FORM-FILE*."
   (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object)))
         now))
 
@@ -59,8 +60,8 @@ variables and types."
 
 (defun info-numbers (categories)
   "Return a list of SBCL's numbers for the kinds of information in CATEGORIES, a list of keywords.
-Leave out the kind :DEFINITION of functions, because compiled code refers to its value, an object
-that must stay."
+Leave out the kind :DEFINITION of functions. Its value is an object to which compiled code refers,
+so this object must stay."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -91,8 +92,8 @@ of keywords. BEFORE is the earlier result of KNOWN-INFO for them."
 ;;; parameters that restores this definition.
 
 (defun plain-function (name)
-  "Return the function that NAME, a function name, names. Return NIL if there is none, or if it is
-only the function that SBCL stores for a macro to signal an error."
+  "Return the function that NAME, a function name, names. Return NIL if there is none. Also
+return NIL for a macro: SBCL stores a function for it that only signals an error."
   (let ((function (and (fboundp name) (plain-definition name))))
     (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
@@ -136,9 +137,10 @@ value of SYMBOL, unless SYMBOL was unbound and has become a constant or global v
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "Return two values about what SBCL's globaldb has recorded for SYMBOL in the OTHER-CATEGORIES, for
-example its SETF expander: a list of the recorded objects, such as functions and source locations,
-and a function without parameters that records them again."
+  "SBCL's globaldb has information about SYMBOL, such as its SETF expander. Consider only the
+categories from OTHER-CATEGORIES. Return two values: a list of the objects in this information, such
+as functions and source locations, and a function without parameters that stores the information
+again."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))
@@ -163,9 +165,10 @@ names. Each is NIL if there is none."
                            (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
-  "Make SYMBOL name the class CLASS with the classoid OLD again. If OLD is NIL, make SYMBOL name no
-class. STATE and SUPERS are the former state and the former superclassoids of OLD. LAYOUT is the
-former layout of OLD, or NIL. It may belong to another classoid now."
+  "Make SYMBOL name the class CLASS with the classoid OLD again. A classoid is the compiler's object
+for a class. If OLD is NIL, make SYMBOL name no class. The other arguments are what OLD had before:
+LAYOUT, or NIL; STATE; and SUPERS, a list of superclassoids. LAYOUT may belong to another classoid
+now, so give it back to OLD."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
@@ -188,8 +191,8 @@ definition, and a function without parameters that restores this definition."
           (layout (and old (classoid-layout old)))
           (state (and old (classoid-state old)))
           (supers (superclassoids symbol)))
-      ;; Only a load changes the locations of the classoid and the class. Compiling a DEFCLASS or a
-      ;; DEFSTRUCT does not.
+      ;; The locations of the classoid and the class tell which load defined the class, because
+      ;; compiling a DEFCLASS or a DEFSTRUCT does not change them.
       (values (list* (and old (classoid-location old))
                      (and class (nil-if-unknown (class-location class)))
                      (mapcar #'cdr info))
@@ -275,7 +278,8 @@ something other than *FORM-FILE* has made since."
 
 (defun restore-package (name)
   "Delete the package NAME, which did not exist before the compilation. Keep it if another package
-uses it, if it does not come from *FORM-FILE*, or if one of its symbols has a definition."
+uses it, if it comes from another file than *FORM-FILE*, the file being compiled, or if one of its
+symbols has a definition or properties."
   (let ((package (find-package name)))
     (when (and package
                (null (package-used-by-list package))
@@ -298,8 +302,8 @@ uses it, if it does not come from *FORM-FILE*, or if one of its symbols has a de
 
 (defun call-undoing-definitions (function)
   "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING as *MACROEXPAND-HOOK*. Then
-undo its definitions. Only one compilation may run at a time. A second one would keep definitions of
-the first, because they exist when it begins."
+undo the definitions that the compilation has made. Only one compilation may run at a time. A second
+one would keep definitions of the first, because they exist when it begins."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))

@@ -131,8 +131,8 @@ Some programs, such as node and java, reserve more address space than they ever 
 zeros when it is used again.")
 
 (defconstant +chunk+ 65536
-  "The number of octets in a chunk of the card table, the unit that is given back: a multiple of
-every system's page size.")
+  "The number of octets in a chunk of the card table. GIVE-BACK-ZEROS gives back whole chunks. The
+number is a multiple of every system's page size.")
 
 (defun zeros-p (address)
   "Return true if the chunk of +CHUNK+ octets at ADDRESS has only zeros."

@@ -75,8 +75,8 @@ as long, because SBCL then copies an object once for each generation."
   (sb-ext:gc :gen (1+ oldest)))
 
 (defun collect-much ()
-  "Collect the garbage in all generations up to the one from OLDEST-WITH-MUCH, the oldest that is
-worth collecting."
+  "Collect the garbage in the generations from 0 to the result of OLDEST-WITH-MUCH. To collect older
+ones would free little."
   (collect-up-to (oldest-with-much)))
 
 (defun collectable-p (oldest)

@@ -22,9 +22,9 @@ with OPTIONS."
 ;;; code can remove exit hooks, and a thread does not run them if a signal reaches it just after its
 ;;; start.
 (defun exit-noted (function &rest arguments)
-  "Hook: an exit calls FUNCTION to end the other threads. Set **EXITING**. If another thread is
-making the spare thread, in which the next job will run, wait until it is made, because a thread
-cannot be ended meanwhile. Then call FUNCTION with ARGUMENTS."
+  "Hook: FUNCTION is SBCL's function with which an exit ends the other threads. Set **EXITING**.
+Wait while another thread is making the spare thread, in which the next job will run: a thread that
+is making one cannot be ended. Then call FUNCTION with ARGUMENTS."
   (setf **exiting** t)
   (sb-thread:with-recursive-lock (**making-spare**))
   (apply function arguments))

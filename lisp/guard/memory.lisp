@@ -5,8 +5,8 @@
 ;;;; more room. JUDGE-GROWERS assumes that the octets by which the heap has grown belong to the job
 ;;;; of that thread, and counts them in a GROWER structure. When the heap is nearly full,
 ;;;; JUDGE-FAIRLY collects all garbage, or as much as there is room for, and counts again, so that
-;;;; nobody is ended because of garbage. END-GROWERS ends the jobs and threads that have filled most
-;;;; of the heap. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
+;;;; no job or thread is ended because of garbage. END-GROWERS ends the jobs and threads that have
+;;;; filled most of the heap. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -14,9 +14,9 @@
 
 (defstruct (grower (:constructor make-grower (key least)))
   "A job, or a thread without a job, that has allocated octets. KEY is the job or thread. GROWTH is
-the number of octets charged to KEY that are still in use. LEAST is the smallest number of octets
-that were in use in the whole heap since the first charge. KEY cannot have more octets than the heap
-has now above LEAST."
+the estimated number of these octets that are still in use. LEAST is the smallest number of octets
+that the whole heap had in use since KEY began to allocate. All octets of KEY came on top of LEAST,
+so GROWTH is at most the difference between the present use of the heap and LEAST."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)
@@ -42,9 +42,9 @@ This function runs after every garbage collection, in the thread that collected.
       (when ends (end-growers ends)))))
 
 (defun judge-fairly ()
-  "Return a list of the jobs and threads to end. Garbage must not count as growth. So if the list is
-not empty, first collect as much garbage as there is room for, and determine the list again. If the
-heap has grown too little since the last such collection, return NIL."
+  "Return a list of the jobs and threads to end, from JUDGE-GROWERS. Garbage must not count as
+growth. So before any are ended, call COLLECT-WHAT-FITS to collect garbage, and judge again. Return
+NIL if the heap has grown too little since the last such collection."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
     (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
@@ -63,9 +63,9 @@ that can be allocated before the next collection. Return a list of the jobs and 
 ;;; Charging growth to jobs and threads
 
 (defun charge-growth (usage)
-  "Charge the growth of the heap since the previous collection to the jobs and threads in
-GROWING-NOW. USAGE is the number of octets in use now. Reduce the charges by octets that were freed,
-and forget jobs and threads that have ended."
+  "Charge the growth of the heap since the previous collection to the jobs and threads that
+GROWING-NOW returns. USAGE is the number of octets in use now. If octets were freed, reduce what is
+charged to each job and thread. Forget jobs and threads that have ended."
   (let ((growth (- usage (shiftf **usage** usage))))
     (dolist (key (growing-now))
       (let ((grower (or (gethash key **growers**)
@@ -122,10 +122,11 @@ user code, and the keys of **GROWERS**."
 ;;; Choosing and ending the jobs and threads that grow too much
 
 (defun growers-to-end (usage)
-  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If the one
-that has filled most of the heap is a job, return the jobs that have filled most, as many as must
-end so that the heap is not FULL-P any more. If it is a thread without a job, return all threads
-without a job that have filled much: no answer depends on them."
+  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. Consider
+only those that have filled too much of the heap (TOO-LARGE-P). If the one that has filled most is a
+job, return as many jobs as must end before enough of the heap is free (FULL-P), those that have
+filled most first. If it is a thread without a job, return all such threads: no answer depends on
+them."
   (let* ((growers (sort (loop for grower being the hash-values of **growers**
                               when (too-large-p (grower-growth grower) usage) collect grower)
                         #'> :key #'grower-growth))
@@ -148,8 +149,8 @@ without a job that have filled much: no answer depends on them."
   "Return true if a job or thread that has filled GROWTH octets of the heap must end. USAGE is the
 number of octets in use in the whole heap. The job or thread must end if the heap is nearly full and
 GROWTH is more than an eighth of the room that is left."
-  ;; A job with less did not fill the heap, and its end would free almost nothing. The limit shrinks
-  ;; with the room that is left, so the heap never gets full.
+  ;; A job or thread with less growth did not fill the heap, and its end would free almost nothing.
+  ;; The limit shrinks with the room that is left, so the heap never gets full.
   (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun end-growers (keys)

@@ -1,5 +1,5 @@
 ;;;; Guards the threads that user code makes, by two hooks on MAKE-THREAD: STARTER-NOTED records the
-;;;; job that makes a thread, and GUARDED-MADE has RUN-GUARDED call the function of the thread. In
+;;;; job that makes a thread, and with GUARDED-MADE the thread calls its function by RUN-GUARDED. In
 ;;;; an image that somebody else runs, timers and interrupts of jobs run in CALL-IN-THEIR-THREAD,
 ;;;; too. DEBUGGER-HOOK is in jobs/unhandled.lisp, and *THREAD-END* in jobs/interrupts.lisp.
 
@@ -55,10 +55,10 @@ streams are those of the session, not the terminal of the person who runs this i
   (with-job-streams ((session-background *session*)) (call-taken call)))
 
 (defun run-guarded (call of-job channel session)
-  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), in a new thread of the program, with
-*OF-JOB*, *CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the
-thread. Afterwards protect the guard page of the stack again and clear the stack, because SBCL
-reuses it for another thread."
+  "A new thread of the program calls this. CALL is a cons (FUNCTION . ARGUMENTS). Call FUNCTION with
+ARGUMENTS, and with *OF-JOB*, *CHANNEL* and *SESSION* bound to the other parameters. An unhandled
+condition ends the thread. Afterwards protect the guard page of the stack again and clear the stack,
+because SBCL reuses it for another thread."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job) (*channel* channel) (*session* session)
@@ -72,8 +72,9 @@ reuses it for another thread."
         (values-list values))))
 
 (defun guarded (function)
-  "Return a function for a new thread. It calls FUNCTION with its own arguments by RUN-GUARDED, for
-the job, channel and session of the thread that calls GUARDED. It can be called only once."
+  "Return a function for a new thread. The returned function calls FUNCTION with the arguments that
+it gets, by RUN-GUARDED. The call belongs to the job, channel and session of the thread that calls
+GUARDED. The returned function can be called only once."
   (let ((call (list function)) (of-job (of-job-p)) (channel *channel*) (session *session*))
     (lambda (&rest arguments)
       (setf (cdr call) arguments)
@@ -88,9 +89,9 @@ the job, channel and session of the thread that calls GUARDED. It can be called 
      (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
 
 (defun guarded-made (make &rest arguments)
-  "Hook: MAKE makes a thread. Call it with ARGUMENTS. Replace the first argument, the function, by
-the result of GUARDED if it is callable. In an image that somebody else runs, do this only in
-threads of jobs."
+  "Hook: MAKE makes a thread. Call it with ARGUMENTS. If the first argument is callable, as the
+function of a thread must be, replace it by a function that calls it by RUN-GUARDED (see GUARDED).
+In an image that somebody else runs, do this only in threads of jobs."
   (if (and arguments
            (callable-p (first arguments))
            (or (not **attached**) (of-job-p)))
@@ -124,7 +125,8 @@ in a thread that belongs to no job, it calls FUNCTION by CALL-IN-THEIR-THREAD, w
 
 (defun timer-made (make &rest arguments)
   "Hook: MAKE makes a timer. Call it with ARGUMENTS. In a thread of a job, replace the first
-argument, the function of the timer, by the result of APART-FROM-THEIRS."
+argument, the function of the timer, by one that keeps its errors away from other people's threads
+(APART-FROM-THEIRS)."
   (if (and arguments (callable-p (first arguments)) (of-job-p))
       (apply make (apart-from-theirs (first arguments)) (rest arguments))
       (apply make arguments)))
@@ -133,8 +135,8 @@ argument, the function of the timer, by the result of APART-FROM-THEIRS."
 
 (defun interrupting-apart (interrupt &rest arguments)
   "Hook: INTERRUPT is the original INTERRUPT-THREAD. Call it with ARGUMENTS. In a thread of a job,
-replace the second argument, the function to call in the interrupted thread, by the result of
-APART-FROM-THEIRS."
+replace the second argument, the function to call in the interrupted thread, by one that keeps its
+errors away from other people's threads (APART-FROM-THEIRS)."
   (if (and (rest arguments) (callable-p (second arguments)) (of-job-p))
       (apply interrupt (first arguments) (apart-from-theirs (second arguments)) (cddr arguments))
       (apply interrupt arguments)))
@@ -157,10 +159,10 @@ somebody else runs, install the hooks for timers and interrupts of jobs too."
   "A list of the threads that the backend needs. User code cannot end them.")
 
 (defun refusing-for-backend (function &rest arguments)
-  "FUNCTION ends or interrupts a thread, the first of ARGUMENTS. Call FUNCTION with ARGUMENTS,
-unless the thread belongs to the backend, because programs often end all threads. For such a thread
-do nothing, but warn if a job makes the call and the thread answers the server. While the process
-exits, call FUNCTION for every thread."
+  "FUNCTION ends or interrupts a thread, the first of ARGUMENTS. Programs often end all threads,
+so protect those of the backend: for such a thread do nothing, but warn if a job makes the call and
+the thread answers the server. For another thread, and while the process exits, call FUNCTION with
+ARGUMENTS."
   (let ((thread (first arguments)))
     (cond ((exiting-p) (apply function arguments))
           ;; The spare thread does nothing yet. Ending it would end a later job, which the program
@@ -172,8 +174,8 @@ exits, call FUNCTION for every thread."
                        (sb-thread:thread-name thread))))))
 
 (defun ending-noted (function &rest arguments)
-  "Hook: FUNCTION ends a thread. Record that this thread ends the thread that is the first of
-ARGUMENTS. Then call FUNCTION with ARGUMENTS, unless REFUSING-FOR-BACKEND refuses the call."
+  "Hook: FUNCTION ends the thread that is the first of ARGUMENTS. Record that the current thread
+ends that thread. Then call FUNCTION with ARGUMENTS, unless REFUSING-FOR-BACKEND refuses the call."
   (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
   (apply #'refusing-for-backend function arguments))
 

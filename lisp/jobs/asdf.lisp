@@ -28,7 +28,7 @@ the lock already."
   (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
 
 ;;; Library managers: Quicklisp, qlot or ocicl. The manager is loaded when it is first needed, so
-;;; that a start takes no longer.
+;;; that it does not delay the start of an image.
 
 (sb-ext:defglobal **library-manager** nil
   "NIL if the user has no library manager. Otherwise a list of two strings: the name of the library
@@ -64,7 +64,7 @@ it in **LIBRARY-MANAGER-FAILURE**."
 
 (defun library-manager-data ()
   "Return a JSON object about the user's library manager: its name, its file, whether it is loaded,
-and the reason if that has failed. Return NIL if the user has none."
+and the reason if it could not be loaded. Return NIL if the user has none."
   (and **library-manager**
        (destructuring-bind (name file) **library-manager**
          (object "name" name "file" file
@@ -110,9 +110,9 @@ ASDF or of the library manager, load ASDF or the manager, and call FUNCTION agai
   (call-reading function))
 
 (defun unread-cause (condition)
-  "LOAD, COMPILE-FILE or ASDF has signalled CONDITION. Return the reader error that is its cause, if
-there is one. Otherwise return the error in CONDITION if CONDITION is ASDF's error about an .asd
-file, else CONDITION."
+  "LOAD, COMPILE-FILE or ASDF has signalled CONDITION. Return the reader error that caused it. If
+there is none, return CONDITION, or the error inside CONDITION if this is ASDF's error about an .asd
+file."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (part-of-condition (contrib-symbol "ASDF" "ERROR-CONDITION") condition)
@@ -182,7 +182,7 @@ jobs, ASDF calls this function after its other functions that find systems."
 
 (defun call-finding-trees (function)
   "Call FUNCTION and return its values. Meanwhile ASDF, if it is loaded, also finds the systems in
-the folders of SESSION-TREES."
+the source trees of the session, the folders in SESSION-TREES."
   (let ((finders (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if (and (session-trees *session*) finders (boundp finders)
              (not (member 'system-in-trees (symbol-value finders))))
@@ -262,7 +262,7 @@ NIL."
 ;;; reads the file, and nothing is broken.
 
 (defun asdf-remark-p (condition)
-  "Return true if CONDITION is a warning of ASDF that answers do not show: a warning about how an
+  "Return true if CONDITION is a warning of ASDF that is left out of answers: a warning about how an
 .asd file names systems; a warning \"Computing just-done stamp ...\", which follows from such names;
 or a warning that the compiler warned. Answers show the compiler's own warnings."
   (flet ((of-class-p (package name)

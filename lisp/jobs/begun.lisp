@@ -6,14 +6,14 @@
 
 (defconstant +begun-words+ 512
   "The number of words in the memory shared with the server. Requests whose ids differ by a multiple
-of this number share a word. Each word contains the highest id of those of its requests that have
-begun.")
+of this number share a word. When a request begins, its id is stored in its word, so the word
+contains the highest such id.")
 
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 
 (defun open-begun (descriptor)
-  "Map the shared memory of the file DESCRIPTOR into this process, and close DESCRIPTOR. Do nothing
-if the memory cannot be mapped."
+  "DESCRIPTOR is the file descriptor of the memory shared with the server. Map this memory into this
+process, if that is possible, and close DESCRIPTOR."
   (let ((address (sb-alien:alien-funcall
                   (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long
                                                           sb-alien:unsigned-long
@@ -22,9 +22,8 @@ if the memory cannot be mapped."
                                                           sb-alien:long))
                   ;; 3 is PROT_READ and PROT_WRITE, 1 is MAP_SHARED.
                   0 (* 8 +begun-words+) 3 1 descriptor 0)))
-    (unless (= address (1- (expt 2 64)))
-      (setf **begun-place** address)
-      (close-file descriptor))))
+    (unless (= address (1- (expt 2 64))) (setf **begun-place** address))
+    (close-file descriptor)))
 
 (defun note-begun (id)
   "Record in the shared memory that the request with the id ID begins to run. Do nothing if the word

@@ -5,15 +5,15 @@
 
 (defstruct (change (:constructor make-change (text session)))
   "A change of the image. TEXT names the definition or file that was changed. SESSION is the session
-of the server for which the thread worked. If the thread worked for no server, it is the default
-session."
+in which the thread that made the change worked: the session of a server or, if the thread worked
+for no server, the default session."
   text session)
 
 (defparameter *changes-limit* 100 "The largest number of changes that are kept.")
 (defparameter *changes-shown* 10 "The largest number of changes that an answer names.")
 (defparameter *names-of-load* 5
-  "If a load has defined at most this number of names, answers list the names. Otherwise they name
-the file.")
+  "If a load has defined at most this number of names, answers contain the names. Otherwise they
+contain the name of the file.")
 
 (sb-ext:defglobal **changes** '() "A list of the last CHANGE structures, newest first.")
 (sb-ext:defglobal **change-count** 0
@@ -59,8 +59,8 @@ load within another load."
                                        (native-name file)))))))))
 
 (defun call-unrecorded (function)
-  "Call FUNCTION, which installs hooks of the backend. Record no changes for the functions that it
-replaces."
+  "Call FUNCTION, which installs or uninstalls hooks of the backend. Do not record as changes of the
+program that the hooked functions get other definitions."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()

@@ -95,7 +95,7 @@ newest calls, and the number of older ones or NIL."
 (defvar *error-keeper* nil
   "NIL, or a function such as KEEP-ERROR that keeps an error of this call. Its arguments are a
 condition, and true if the frames of the condition are still on the stack. It returns a function
-that adds to the kept error its argument, the JSON object from CONDITION-DATA.")
+that takes the JSON object from CONDITION-DATA and adds it to the kept error.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
   "A function like *ERROR-KEEPER*, for errors that end threads without a job, or NIL.")

@@ -87,9 +87,9 @@ Return NIL if SBCL has not kept the value."
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return a list of the arguments of FRAME, as far as they are known. For a keyword argument, use
-the value of its variable if SBCL has kept that. The variable has the default value if the argument
-was not passed."
+  "Return a list of the arguments of FRAME, as far as they are known. For a keyword argument, return
+the value of its variable if SBCL has kept this value. If the caller did not pass the argument, this
+is the default value."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -143,7 +143,8 @@ in NAMES, a list."
 
 (defun machinery-p (name)
   "Return true if NAME, a debug name, belongs to a foreign function, to a function of the backend,
-or to one in *SIGNALLING*. Frames of such functions at the ends of the stack are not shown."
+or to a function in *SIGNALLING*, by which SBCL signals conditions or evaluates forms. Frames of
+such functions at the ends of the stack are not shown."
   (or (stringp name) (backend-name-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
@@ -195,9 +196,10 @@ satisfy LOADER-P either."
                  frames))
 
 (defun below-entry (frames)
-  "FRAMES is a list of frames, newest first. Return those that ran when the program was
-interrupted: the frames older than the oldest one whose name satisfies ENTRY-P. If foreign code has
-called into Lisp to deliver the interrupt, leave out its frames, too. They are among the next six."
+  "FRAMES is a list of frames, newest first. Return the frames of the interrupted program. The newer
+frames, down to the oldest one whose name satisfies ENTRY-P, belong to the interrupt. If foreign
+code has delivered the interrupt by a call into Lisp, up to six more frames belong to the interrupt:
+those down to the oldest foreign frame among the six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -264,8 +266,9 @@ to a method, all specializers of the method must be classes of ASDF, UIOP or Com
                     (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "Return true if the function of FRAME belongs to SBCL, with its compiler and loader, to ASDF or to
-the backend. Recognize functions of ASDF by their names, because ASDF can be loaded from any file."
+  "Return true if the function of FRAME belongs to SBCL (also to its compiler or loader), to ASDF or
+to the backend. Recognize functions of ASDF by their names, because ASDF can be loaded from any
+file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (backend-name-p name)
@@ -287,7 +290,7 @@ backend has only called functions of SBCL and ASDF."
           thereis (or (named-p (frame-name frame) *running-forms*) (not (system-frame-p frame)))))
 
 (defstruct (folded (:constructor make-folded (count)))
-  "A stand-in, in a list of frames, for COUNT frames of the system that answers do not show."
+  "A stand-in, in a list of frames, for COUNT frames of the system that are left out."
   count)
 
 (defun without-inner (run newest oldest)

@@ -31,8 +31,8 @@
   (locks (list string) :optional "Names of the locks that the thread holds."))
 
 (define-shape holding ()
-  "What an operation reports on a held error, at which its thread is stopped, and on restarts that
-  were invoked."
+  "What an operation reports on an error that is held and has stopped it, and on restarts that were
+  invoked."
   (held held-error :optional "The error that stopped the operation and is held.")
   (not-held string :optional
    "Why the error of the operation is not held, although the request asked for that.")
@@ -51,7 +51,8 @@
   "The number of seconds for which to hold each error of this call for debugging, or NIL to hold
 none.")
 
-(sb-ext:defglobal **held-above** 0 "The largest number of an error that an earlier image has held.")
+(sb-ext:defglobal **held-above** 0 "The highest number that an earlier image has given to a held
+error, or 0.")
 
 (sb-ext:defglobal **hold-function** (constantly nil)
   "A function of a condition and a job. It holds the condition for debugging in the thread of the
@@ -82,8 +83,8 @@ another object if the journal is damaged: then return NIL."
 (defvar *restarts-taken* nil
   "A hash table of the chosen restarts that this call has invoked. A key is a list of three texts:
 the name of the restart, and the type and the report of the condition. A value is a pair: the index
-of the restart in the order of invocation, and true if the condition satisfied
-REDEFINES-COMPILED-P.")
+of the restart in the order of invocation, and true if the condition was about the redefinition of a
+structure or constant (REDEFINES-COMPILED-P).")
 
 (defvar *restarts-needing-values* '()
   "The names of chosen restarts that this call did not invoke, because their functions need
@@ -141,20 +142,21 @@ that was compiled before contains the old definition."
            t)))
 
 (defun taken-redefined-count ()
-  "Return the number of the restarts in *RESTARTS-TAKEN* whose condition satisfied
-REDEFINES-COMPILED-P."
+  "Return the number of the restarts in *RESTARTS-TAKEN* that were invoked because a structure or a
+constant would be redefined (REDEFINES-COMPILED-P)."
   (loop for (nil . redefines) being the hash-values of *restarts-taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Add KEY, which stands for a restart that was invoked for a condition, to the table
-*RESTARTS-TAKEN* unless it is there. REDEFINES is true if that condition satisfied
-REDEFINES-COMPILED-P."
+  "Add a restart that was invoked to the table *RESTARTS-TAKEN*, unless it is there. KEY is its key
+in this table. REDEFINES is true if the restart was invoked because a structure or a constant would
+be redefined (REDEFINES-COMPILED-P)."
   (unless (gethash key *restarts-taken*)
     (setf (gethash key *restarts-taken*) (cons (hash-table-count *restarts-taken*) redefines))))
 
 (defun call-taking-again (function)
-  "Call FUNCTION, which does work of this job a second time, and return its values. Meanwhile, a
-restart may be invoked again for a condition that is equal to one for which it was invoked before."
+  "Call FUNCTION, which does work of this job a second time, and return its values. It may signal
+the same conditions as the first time. So forget meanwhile which restarts were invoked, and allow
+each to be invoked once more."
   (let* ((before *restarts-taken*) (*restarts-taken* (make-hash-table :test 'equal))
          (again *restarts-taken*))
     (unwind-protect (funcall function)

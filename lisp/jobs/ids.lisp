@@ -24,7 +24,7 @@ SESSIONS lists the numbers of the sessions whose answers contained the id.")
 
 (defun object-id (object &optional (useful (has-parts-p object)))
   "Return the id of OBJECT as text, such as \"@12\". Give OBJECT a new id if it has none. Return NIL
-if USEFUL is false."
+if USEFUL is false, which is the default for an object without parts."
   (when useful
     (sb-thread:with-mutex (**ids-lock**)
       (let ((id (or (gethash object **ids**) (incf **last-id**))))

@@ -95,8 +95,8 @@ code."
        (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
-  "Record the frames of JOB, and throw to the end of JOB, with REASON, a text, for the answer. The
-thread of JOB calls this. Printing the frames runs user code, which may never end, so a second
+  "Record the frames of JOB, and end JOB by a throw. REASON is a text for the answer. The thread of
+JOB calls this. Printing the frames runs user code, which may never end, so a second
 interrupt records only the names of functions. If JOB is not interruptible yet, only record REASON."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
@@ -126,8 +126,8 @@ JOB has not begun because it waits for the main thread, answer its request, and 
          (end-if-dead job)))))
 
 (defvar *thread-end* nil
-  "NIL, or the tag of a CATCH to which this thread can throw to end: a list (:ENDED), or a list
-(:LEFT) if the throw ends only a call, and the thread continues.")
+  "NIL, or the tag of a CATCH, a list. This thread can throw to the tag. If the tag is (:ENDED), the
+throw ends the thread. If it is (:LEFT), the throw ends only a call, and the thread continues.")
 
 (defun leave-thread ()
   "End this thread, which runs no job. Throw to *THREAD-END* if there is such a tag."
@@ -136,8 +136,9 @@ JOB has not begun because it waits for the main thread, answer its request, and 
       (sb-thread:abort-thread)))
 
 (defun terminate-job (job)
-  "End the thread of JOB, which has ignored an interrupt. Do nothing if JOB is NIL. If JOB runs in
-the main thread, end only JOB, because the end of the main thread would end the image."
+  "End the thread of JOB, which has ignored an interrupt. Do nothing if JOB is NIL, or only reports
+how a thread of the program continues. If JOB runs in the main thread, end only JOB, because the end
+of the main thread would end the image."
   (when (and job (not (job-follows job)))
     (setf (job-terminating job) t)
     (when (job-thread job)

@@ -136,8 +136,8 @@ answered."
 Later output of the job's threads goes to the background output of its session, and so into the next
 answer."
   (unless (job-answered job)
-    ;; Do this before the answer is sent: once the server has the answer, another job can write to a
-    ;; stream of this job.
+    ;; Do this before the answer is sent. Once the server has the answer, another job can begin, and
+    ;; write to a stream that the program has kept from this job.
     (setf (capture-successor (job-output job)) (session-background (job-session job))
           (capture-followed (job-output job)) nil)
     (let ((*channel* (job-channel job)) (*session* (job-session job)))

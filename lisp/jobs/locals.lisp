@@ -94,8 +94,8 @@ memory of OBJECT, which may contain something else by now."
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons. But if LIST contains objects of dynamic extent that no longer exist, return
-a copy of its first nine elements with a text in place of each such object. Examine nested lists and
+  "Return LIST, a cons. But if objects of dynamic extent that no longer exist are among its first
+nine elements, return a copy with a text in place of each such object. Examine nested lists and
 vectors to DEPTH levels."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
@@ -129,8 +129,8 @@ DEPTH levels: no more is printed."
   "A hash table with the PRINT-OBJECT methods of SBCL and of the Lisp code of live-lisp as keys.")
 
 (defun system-printed-p (object)
-  "Return true if printing OBJECT calls only methods in **SYSTEM-PRINT-METHODS**, and reads no
-object of dynamic extent that may no longer exist."
+  "Return true if printing OBJECT is safe: it calls only methods in **SYSTEM-PRINT-METHODS**, and
+there is no stack in *GONE-STACKS*, so no part of OBJECT has lost its memory."
   (and (null *gone-stacks*)
        (or (system-class-p object) (typep object 'structure-object))
        (loop for method in (sb-mop:generic-function-methods #'print-object)
@@ -240,8 +240,8 @@ packages."
                  (coerce (debug-variables (frame-function frame)) 'list)))
 
 (defvar *shows-ids* nil
-  "True while answers contain an id for each local variable. The tool inspect finds its value by
-this id.")
+  "True while an answer that is being made contains an id for each local variable. The tool inspect
+finds the value of the variable by this id.")
 
 (define-shape local ()
   "A local variable of a frame. The value is absent when the compiled code did not keep it."
@@ -345,9 +345,10 @@ name of the function and the member \"late\"."
 
 (defun keep-error (condition on-stack)
   "Keep CONDITION as an error of the session. ON-STACK is true if the frames of CONDITION are still
-on the stack. Then keep these frames too, with their local variables. Return a function that adds to
-the kept error its argument, the JSON object from CONDITION-DATA. The caller makes this object
-afterwards, because CONDITION-DATA runs user code and may never return."
+on the stack. Then keep these frames too, with their local variables. Return a function of one
+argument. The caller then calls CONDITION-DATA, and passes the resulting JSON object to this
+function, which adds it to the kept error. CONDITION-DATA comes last because it runs user code and
+may never return."
   ;; Bind *PRINT-CIRCLE* to NIL: CONDITION may be signalled while a value is being printed with
   ;; *PRINT-CIRCLE* true.
   (let* ((*print-circle* nil)

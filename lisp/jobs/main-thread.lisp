@@ -23,9 +23,8 @@ the error as id."
 
 (defun start-job-in-main (id operation function)
   "Start a job in the main thread for the request with the id ID of the operation OPERATION, a name.
-The job calls FUNCTION. If the main thread runs no jobs or is busy, start no job. Then send an
-answer with the member \"mainThread\", which contains the id of the job that the main thread runs,
-if any."
+The job calls FUNCTION. If the main thread runs no jobs or is busy, start no job, but send an answer
+with the member \"mainThread\". It contains the id of the job that the main thread runs, if any."
   (let ((other (errand-job)) (job (make-job id operation)))
     (cond ((or other (null **main-gate**))
            (send (object "id" id "mainThread" (object "job" (and other (job-id other))))))
@@ -61,9 +60,9 @@ RUN-ERRANDS."
   (setf **main-gate** (sb-thread:make-semaphore :name "live-lisp main")))
 
 (defun run-errands ()
-  "Run jobs in this thread, the main thread, until END-ERRANDS is called. A throw that would end
-another job's thread ends only the job here. An interrupt from the keyboard interrupts the running
-job; when no job runs, it has no effect."
+  "Run jobs in this thread, the main thread, until END-ERRANDS is called. The main thread must
+outlive its jobs: a throw to *THREAD-END*, which ends other threads, ends only the running job here.
+An interrupt from the keyboard interrupts the running job. When no job runs, it has no effect."
   (with-no-handlers
     (sb-sys:without-interrupts
       (loop for gate = **main-gate**

@@ -169,7 +169,7 @@ first."
 (defun near-name (name wanted)
   "Return a list of texts for the symbols near NAME, a symbol, that satisfy the predicate WANTED.
 For a NAME (SETF symbol), return near symbols with a SETF function. Return NIL if NAME itself is
-defined by now, for example by a form after the one that caused a warning."
+defined by now. For example, a form may use NAME before a later form defines it."
   (let* ((symbol (name-symbol name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))

@@ -51,8 +51,9 @@ DEFINE-PARAMETER has declared. WORDS is a string that describes the parameter."
                             (error "The parameter ~A is not declared." parameter))))))
 
 (defmacro define-parameter (name type &rest more)
-  "Declare the parameter NAME, of the wire type TYPE, for use in several operations. MORE is a list
-of a string that describes the parameter, with :OPTIONAL before it if the parameter is optional."
+  "Declare the parameter NAME, of the wire type TYPE, for use in several operations. MORE is the
+list (WORDS), where the string WORDS describes the parameter, or (:OPTIONAL WORDS) if the parameter
+is optional."
   `(eval-when (:compile-toplevel :load-toplevel :execute)
      (setf (gethash ,(symbol-name name) *parameters*) '(,type ,@more))))
 
@@ -63,7 +64,8 @@ NAME-AND-OPTIONS is the name, or a list of the name and options. :GIVES is the t
 BODY, which becomes the member \"value\" of the answer. With :MEMBERS, BODY returns a plist of all
 members of the answer, and :GIVES is the shape of the answer. :STARTER is a function that begins the
 operation in a special way, for example in the thread of a held error (see OPERATION). :ALSO lists
-parameters that only this function reads. The other options are slots of OPERATION."
+further parameters, which only the :STARTER function reads. The other options are slots of
+OPERATION."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))
@@ -88,7 +90,8 @@ parameters that only this function reads. The other options are slots of OPERATI
   "The package in which names are read. By default, look-ups use CL-USER, and operations that read
   code use the current package of the session.")
 (define-parameter pattern string "A part of the names to find.")
-(define-parameter type string :optional "Only symbols with such a definition, such as MACRO.")
+(define-parameter type string :optional
+  "Only symbols with a definition of this kind, such as MACRO.")
 (define-parameter inherited boolean :optional "True for symbols that the package inherits, too.")
 (define-parameter sites boolean :optional "True for the places of each use.")
 (define-parameter within string :optional "The name of a system: only uses in its files count.")
@@ -172,8 +175,8 @@ operation is inline, else in a job. If that is impossible, answer with a fault."
                (error "~A" (wrong-argument operation arguments)))
               ((operation-inline operation) (perform-inline id operation arguments))
               (t
-               ;; CALL-IN-JOB reads "follow" from ARGUMENTS. So does a starter that gives the
-               ;; request to a job that already runs.
+               ;; CALL-IN-JOB reads "follow" from ARGUMENTS. So does the :STARTER function of an
+               ;; operation, if it gives the request to a job that already runs.
                (setf (gethash "follow" arguments) (gethash "follow" message))
                (let ((function (lambda () (call-in-job operation arguments))))
                  (if (operation-starter operation)

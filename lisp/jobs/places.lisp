@@ -51,14 +51,15 @@ when it was compiled."
 (sb-ext:defglobal **version-as-loaded** nil
   "NIL, or a function of the native truename of a file and the write date of a loaded version. A
 date of NIL means the version loaded last. The function returns three values, each NIL if it is
-unknown: the date of the version, the mark of its text (see the member MARK of a place), and the
-mark of the text loaded last if that is another one.")
+unknown: the date of the version, the mark of its text, which is a short string that identifies the
+text, and the mark of the text loaded last if that is another one.")
 
 (defun version-members (file created now)
-  "Return a plist of those JSON members of a source place in FILE, a native name, that are about the
-version of FILE: \"changed\", \"written\", \"undated\", \"mark\" and \"latest\". CREATED is the
-write date of the version with the place, or NIL for the version that was loaded last. NOW is the
-current write date of FILE, or NIL if it is unknown."
+  "Return a plist of some JSON members for a source place in FILE, a native name. They say in which
+version of FILE the place is, and whether FILE has changed since: \"changed\", \"written\",
+\"undated\", \"mark\" and \"latest\" (see FORM-PLACE). CREATED is the write date of that version, or
+NIL for the version that was loaded last. NOW is the current write date of FILE, or NIL if it is
+unknown."
   (multiple-value-bind (date mark latest)
       (if **version-as-loaded** (funcall **version-as-loaded** file created) created)
     (let ((changed (and date (not (eql date now)))))
@@ -107,8 +108,8 @@ is SBCL's vector of the offsets of all top-level forms of the file."
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
 (defun form-of-file (place source)
-  "Return the number of the top-level form, in the file of SOURCE, a debug source, that contains
-PLACE, a code location. Return NIL if the number is unknown."
+  "Return the number of the top-level form that contains PLACE, a code location. SOURCE is the debug
+source of the code. Return NIL if the code is from no file, or if the number is unknown."
   ;; For code without a file, SBCL would signal an error here, and a watch for errors would record
   ;; this error.
   (unless (and (typep source 'core-source) (source-form source))

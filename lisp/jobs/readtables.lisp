@@ -83,8 +83,8 @@ READTABLE and has the same contents."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return a MARK structure with the contents that READTABLE had before the current form, which may
-have changed READTABLE already. This is **MARK** if it is for READTABLE, even if its contents
-differ. Otherwise it is a new MARK structure."
+  "Return a MARK structure, a snapshot of READTABLE from before the current form, which may have
+changed READTABLE already. Return **MARK**, the newest snapshot, if it is of READTABLE. Otherwise
+make a snapshot now."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

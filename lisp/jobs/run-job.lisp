@@ -12,8 +12,9 @@ else.")
 at its end, to make room for the next job.")
 
 (defun job-result (job function)
-  "Call FUNCTION, which returns a plist of JSON members, and return this plist. If a throw to JOB
-ends FUNCTION, return the plist that was thrown. If a function was thrown, call it in the same way."
+  "Call FUNCTION, which returns a plist of JSON members, and return this plist. A throw to JOB
+can end FUNCTION. If a plist was thrown, return it. If a function was thrown, call that function in
+place of FUNCTION."
   (let ((members
           (catch job
             (unwind-protect

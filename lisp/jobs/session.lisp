@@ -17,9 +17,9 @@ next evaluation."))
 
 (defmacro with-session-variables (values &body body)
   "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of VALUES, a list. The expansion
-uses LET*: PROGV would check for each variable whether it may be bound, which takes longer than a
-short evaluation. LET* also binds one variable after the other, so that the stack does not keep the
-values alive."
+uses LET*, not PROGV: PROGV would check for each variable whether it may be bound, which takes
+longer than a short evaluation. It uses LET*, not LET: LET would compute all values before it binds
+a variable, and so leave them on the stack, which would keep them alive."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values)
             ,@(loop for variable in *session-variables* collect `(,variable (pop ,left))))
@@ -46,7 +46,7 @@ below them.
 ERRORS: a list of the kept errors, newest first.
 BACKGROUND: the capture with the output, since the last answer, of threads that run no job.
 ENDED: true once the connection of the server has ended.
-UNDOING: a list of lists of one function. END-SESSION calls these functions.
+UNDOING: a list of lists (FUNCTION). END-SESSION calls each FUNCTION, which takes no arguments.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (reported '()) (changes-sent 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
@@ -67,14 +67,14 @@ threads have the same session.")
 ;;; image is never an id of another.
 
 (defun shown-number (number)
-  "Return the number that stands for NUMBER, the number of an object or error, in answers to this
-session."
+  "NUMBER is the number of an object or error in this image. Return the number that answers to this
+session show for it."
   (destructuring-bind (count . index) (session-series *session*)
     (+ (* (1- number) count) index 1)))
 
 (defun number-shown-as (shown)
   "Return the number of the object or error that has the number SHOWN in answers to this session.
-Return 0 if SHOWN belongs to the series of another image: no object or error has the number 0."
+Return 0 if SHOWN is a number of another image of the server: no object or error has the number 0."
   (destructuring-bind (count . index) (session-series *session*)
     (multiple-value-bind (number rest) (floor (- shown index 1) count)
       (if (zerop rest) (1+ number) 0))))

@@ -15,9 +15,9 @@ characters of the file, of the list with number N. Both are 0 if they are unknow
 FORMS: a vector. Element N is the SPANS vector of top-level form N, or NIL if it is unknown.
 PACKAGES: a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in the
 package NAME.
-OFFSETS: NIL, or if the file was read again to find the places, a vector of the octet offsets at
-which the reading of each form began. If SBCL recorded other offsets at the load, the file had
-another text then, and the places are wrong for it."
+OFFSETS: NIL, or a vector of octet offsets if the file was read again to find the places. They say
+where the reading of each form began. If SBCL recorded other offsets when it loaded the file, the
+file had another text then, and the places do not fit the loaded code."
   date (forms #() :type simple-vector) (packages '()) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
@@ -28,8 +28,9 @@ version, newest first.")
   "The largest number of versions of a file for which FILE-SPANS structures are kept.")
 
 (defun spans-known (path date)
-  "Return the FILE-SPANS structure of the file PATH, a native truename, in the version with the
-write date DATE, or NIL. If DATE is NIL, return that of the newest version."
+  "Return the stored FILE-SPANS structure, the places of the lists, of the file PATH, a native
+truename, in the version with the write date DATE. If DATE is NIL, return the structure of the
+newest version. Return NIL if none is stored."
   (let ((known (gethash path **spans**)))
     (if date (find date known :key #'file-spans-date) (first known))))
 
@@ -65,8 +66,8 @@ The number 0 shows that the file is read from the start again."
 (defstruct (recorder (:constructor make-recorder (&optional file)))
   "The lists that were read so far for one top-level form. FILE is the FILE-SPANS of the file, or
 NIL before its first form was read. READ is a vector with three elements for each list: its start,
-its end and the list itself. When a file is read again, the reader can make a list where it made
-another object at the load of the file. DOUBTFUL is the first such list, or NIL."
+its end and the list itself. DOUBTFUL is NIL or, while a file is read again, the first list in whose
+place the reader may have made another object when the file was loaded."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -116,8 +117,9 @@ is SBCL's hash table from each list to its source path."
     depths))
 
 (defun fill-gaps (spans depths)
-  "Give each list without a place in SPANS, a SPANS vector, the place of the nearest enclosing list.
-Return SPANS. The reader does not report every list. DEPTHS is a vector from DEPTHS-OF."
+  "The reader does not report the places of all lists. In SPANS, a SPANS vector, give each list
+without a place that of the nearest enclosing list, and return SPANS. DEPTHS is a vector from
+DEPTHS-OF with the nesting depth of each list."
   (declare (type spans spans) (type simple-vector depths))
   (let ((around (make-array (1+ (reduce #'max depths)) :initial-element 0)))
     (loop for number from 0 below (length depths)
@@ -139,8 +141,8 @@ hash table from each list of the form to its source path."
     (loop for index from 0 below (length read) by 3
           for list = (aref read (+ index 2))
           for number = (second (gethash list paths))
-          ;; A list can be reported twice: a list after #+ is reported again with the place of the
-          ;; #+ included. The first place counts.
+          ;; READ can have the same list twice: for #+X (F), it has the place of (F), and then the
+          ;; place of the whole text with the list (F). The first place counts.
           do (when (and number
                         (not (eq list (svref lists number)))
                         (or (null (svref lists number)) (tail-read-p (svref lists number) read)))
@@ -188,8 +190,8 @@ itself."
       (funcall function)))
 
 (defvar *spans-read* nil
-  "A FILE-SPANS structure, or NIL. While code is compiled that will not be loaded, the places of the
-lists in its file are stored in this structure, and not in **SPANS**.")
+  "NIL or, while the backend compiles code that it will not load, a FILE-SPANS structure. The places
+of the lists in the file of this code are stored there, and not in **SPANS**.")
 
 (defun spans-read (stream)
   "Return the FILE-SPANS structure in which to store the places of the lists that are read from
@@ -251,8 +253,9 @@ NUMBER. Then store the places of the lists, and the package in which FORM was re
 (defvar *recorder* nil "The RECORDER of the file that is being read again, or NIL.")
 
 (defun doubtful (list)
-  "Return LIST, for which the reader may have made another object when the file was loaded. If LIST
-is the first such list in its top-level form, store it in RECORDER-DOUBTFUL."
+  "Return LIST, which the reader has made while it reads a file again. When the file was loaded, the
+reader may have made another object in its place. Store the first such list of each top-level form
+in RECORDER-DOUBTFUL."
   (when (and *recorder* (null (recorder-doubtful *recorder*)))
     (setf (recorder-doubtful *recorder*) list))
   list)
@@ -360,9 +363,9 @@ Return NIL if the place of the list is unknown."
 
 (defun read-alike-p (loaded read form)
   "LOADED and READ are FILE-SPANS structures of one file. Return true if the lists in the top-level
-form with number FORM have the same positions in both, or if the positions in one of them are
-unknown. If LOADED comes from reading the file again, it may know only the first lists of the form.
-Then it suffices that these have the same positions."
+form with number FORM have the same positions in both, or if LOADED or READ does not know the
+positions. If LOADED has OFFSETS, because the file was read again, it may know only the first lists
+of the form. Then it suffices that these have the same positions."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)
@@ -372,8 +375,8 @@ Then it suffices that these have the same positions."
 (defun span-of (file form number offsets)
   "Return where a list begins and ends in a file, as a list (START END). It is the list with NUMBER
 in the top-level form with number FORM. FILE is a FILE-SPANS structure or NIL. OFFSETS are the octet
-offsets of the forms that SBCL recorded. Return NIL if the place is unknown, or if FILE has another
-offset for this form or for the next one."
+offsets of the top-level forms, as SBCL recorded them at the load. Return NIL if the place is
+unknown, or if the structure FILE has, for this form or the next one, another offset than OFFSETS."
   (let ((span (list-span (form-spans file form) number))
         (read (and file (file-spans-offsets file))))
     (flet ((same-p (form)
@@ -387,8 +390,8 @@ offset for this form or for the next one."
 top-level form of the file, and NUMBER the number of a list in this form, or 0 for the form itself.
 If the place of the list is known, the members are \"start\" and \"end\"; otherwise the only member
 is \"inside\". Return NIL for the form itself, or if FORM or NUMBER is NIL. PATH is the path of the
-file, and DATE its write date when it was compiled. OFFSETS are the octet offsets of the forms that
-SBCL recorded."
+file, and DATE its write date when it was compiled. OFFSETS are the octet offsets that SBCL recorded
+for the top-level forms."
   (when (and form number (plusp number))
     (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -78,8 +78,8 @@ these calls runs no user code."
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
 
 (defun glance (job done)
-  "Record the frames of JOB in its slot GLANCE, and signal DONE, a semaphore, even after a throw.
-The thread of JOB calls this."
+  "Record the frames of JOB in its slot GLANCE. Then signal DONE, a semaphore, even if an error or a
+throw prevents the recording. The thread of JOB calls this."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (stack-space-p)))
@@ -130,7 +130,7 @@ most *GLANCE-SECONDS*. Skip a job that has not yet recorded its frames for an ea
   (id integer) (frames (list string) :optional) (characters integer))
 
 (define-shape others-job (job-progress)
-  "A call of another server that works in the same image."
+  "A call that the image runs for another server."
   (operation string)
   (server string :optional "Identifies that server, such as `process 123`.")
   (milliseconds integer) (frames (list string) :optional) (characters integer))
@@ -157,8 +157,8 @@ GLANCE contains."
     (list* "frames" (and (listp glance) glance) (job-state job))))
 
 (defun others-data (jobs)
-  "Return a list of JSON objects about the jobs among JOBS that are of other sessions and not
-answered."
+  "Return a list of JSON objects about those of JOBS that work for other sessions and have not been
+answered yet."
   (loop for job in (sort (remove *session* jobs :key #'job-session) #'< :key #'job-made)
         unless (job-answered job)
           collect (make-json-object

@@ -41,8 +41,8 @@ jobs."
 their end. In an image that somebody else runs, also bind SBCL's own streams, such as
 SB-SYS:*STDIN*, so that BODY does not use the terminal of the person who runs the image."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    ;; LOAD-TIME-VALUE is used for the reason in ENDED-INPUT. The job cannot be interrupted here
-    ;; yet.
+    ;; LOAD-TIME-VALUE fetches SBCL's function when the backend is loaded, because a program can
+    ;; redefine it later. The job cannot be interrupted here yet.
     `(let* ((,input (ended-input))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))

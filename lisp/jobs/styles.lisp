@@ -46,7 +46,7 @@ The other settings of the session stay."
                        (car place) fresh)))))
   t)
 
-;;; Settings that answers show
+;;; Settings that are shown in answers
 
 (defun styles ()
   "Return a list of (VARIABLE VALUE) lists for the session's settings for reading and printing that

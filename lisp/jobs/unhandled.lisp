@@ -23,8 +23,8 @@ returned before. Otherwise leave CALLS out, so that the calls now on the stack a
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw a plist of JSON members about CONDITION to the end of JOB. If the stack is exhausted,
-throw a function that returns the plist. It is called after the stack is unwound."
+  "Throw a plist of JSON members about CONDITION to the end of JOB. If the stack is exhausted, throw
+a function that returns the plist, so that JOB can call this function after the stack is unwound."
   (throw job
     (cond ((job-looking job)
            (list "condition"
@@ -78,8 +78,8 @@ a thread forever."))
 It runs no user code.")
 
 (defun damage-p (condition)
-  "Return true if CONDITION is an error that a function or variable of the backend is undefined or
-unbound. Evaluated code has then removed it."
+  "Return true if CONDITION is the error about an undefined function or unbound variable, and the
+backend defines that function or variable. Evaluated code has then removed the definition."
   (and (typep condition 'cell-error)
        (backend-name-p (part-of-condition #'cell-error-name condition))))
 
@@ -110,9 +110,9 @@ report to its log. Do nothing if the report cannot be made: the backend may be d
                            (report-text 4000 condition) (frame-lines)))))))
 
 (defun fatal-p (condition)
-  "Return true if CONDITION, an error in the backend's own code, can have made the image unusable:
-it shows that a function or variable of the backend is gone, or that memory is exhausted or damaged,
-or it has interrupted this thread in the middle of a message to the server."
+  "Return true if CONDITION, an error in the backend's own code, can have made the image unusable.
+This holds if CONDITION shows that a function or variable of the backend is gone, or that memory is
+exhausted or damaged. It also holds if this thread was in the middle of a message to the server."
   (or (damage-p condition)
       (typep condition '(or storage-condition sb-sys:memory-fault-error lost-thread))
       (sending-p)))
@@ -141,9 +141,10 @@ fault: the server then replaces the image."
 
 (defun fail-job (job condition)
   "Answer the request of JOB, in which the backend's own code has signalled CONDITION, and end the
-thread of JOB. If the work of JOB has begun, answer by SEND-FAILURE. If not, or if CONDITION is
-DAMAGE-P, answer with a fault, because a backend that cannot begin a job is of no use. The server
-then replaces the image, and sends a request that has not begun to the new image."
+thread of JOB. If the work of JOB has begun, answer by SEND-FAILURE. But a backend that cannot begin
+a job, or from which evaluated code has removed a part (DAMAGE-P), is of no use. Then answer with
+\"fault\", for which the server replaces the image. If the work has not begun, the server sends the
+same request to the new image."
   (unless (shiftf (job-answered job) t)
     (let ((*channel* (job-channel job)) (sent nil))
       (unwind-protect
@@ -182,9 +183,9 @@ failed for CONDITION."
         (t (fail-job *job* condition))))
 
 (defun call-as-debugger (condition hook function)
-  "Call FUNCTION, a part of the debugger hook HOOK, for CONDITION. SBCL has bound
-*INVOKE-DEBUGGER-HOOK* to NIL, so its debugger would wait for input after an error in FUNCTION. So
-bind this variable to a function that ends the job, and *BREAK-ON-SIGNALS* to NIL."
+  "Call FUNCTION, which is a part of the debugger hook HOOK and handles CONDITION. SBCL has bound
+*INVOKE-DEBUGGER-HOOK* to NIL, so after an error in FUNCTION, its debugger would wait for input. To
+prevent this, bind the variable to a function that ends the job. Bind *BREAK-ON-SIGNALS* to NIL."
   (let ((*program-breaks* *break-on-signals*)
         (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
@@ -226,9 +227,10 @@ person who runs the image."
 
 ;;; Timeouts that miss the program's handlers
 ;;;
-;;; SBCL calls a handler, and tests if a condition has the handler's type, with only the handlers
-;;; outside of it established. A timeout of the program that occurs just then, while SBCL runs the
-;;; backend's handler of warnings, misses the program's handlers.
+;;; While SBCL calls a handler, or tests if a condition has the type of the handler, only the
+;;; handlers outside of it are established. The backend's handlers of warnings are outside of the
+;;; program's handlers. So if a timeout of the program occurs while SBCL runs a handler of the
+;;; backend, the program's handlers do not see it.
 
 (defvar *handlers-outside* '()
   "SBCL's list of the handlers that were established outside of the backend's handlers of

@@ -4,10 +4,10 @@
 ;;;; stream of the program's own, COMPILE returns the same values, and a compilation unit of the
 ;;;; program ends where it would end.
 ;;;;
-;;;; CALL-COLLECTING-WARNINGS handles the conditions of a call by NOTE-WARNING. This calls
-;;;; KEEP-REMARK, which keeps redefinitions, and has KEEP-WARNING keep all else, in *REMARKS*. At
-;;;; the end of the call, WARNING-MEMBERS returns the warnings as members of the answer. WARNING-NOW
-;;;; leaves out those that a later definition of the call has made obsolete.
+;;;; CALL-COLLECTING-WARNINGS handles the conditions of a call by NOTE-WARNING, which stores them in
+;;;; *REMARKS*: redefinitions by KEEP-REMARK, all others by KEEP-WARNING. At the end of the call,
+;;;; WARNING-MEMBERS returns the warnings as members of the answer. WARNING-NOW leaves out a warning
+;;;; that a later definition of the call has made obsolete.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -201,8 +201,8 @@ new warning."
 
 (defun warning-now (kept)
   "Return the JSON object to show for KEPT, a KEPT structure. Return NIL if it is about an undefined
-name that is defined by now. If it is about a call of a function that was replaced since, return the
-result of CHECKED-CALL."
+name that is defined by now. If it is about a call of a function, and this function was redefined
+since, return the result of CHECKED-CALL."
   (let ((data (kept-data kept)) (call (kept-call kept)))
     (cond ((and (kept-undefined kept) (apply #'defined-now-p (kept-undefined kept))) nil)
           ((or (null call) (eq (kept-called kept) (function-called call))) data)
@@ -297,8 +297,9 @@ REDEFINED, because the user meant to replace the definition."
 reports no failure.")
 
 (defun mark-compilation (&key failed)
-  "Make the COMPILE or COMPILE-FILE that runs in this thread return that it had warnings and, if
-FAILED is true, that it failed. SBCL itself records this only when it prints the warning."
+  "Record for the call of COMPILE or COMPILE-FILE in this thread, if there is one, that it had
+warnings and, if FAILED is true, that it failed. The call then returns these values. SBCL itself
+records this only when it prints the warning."
   (unless (and *loads-in-spite* *compile-file-truename*)
     (dolist (variable (list +warned+ (and failed +failed+)))
       (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
@@ -345,9 +346,9 @@ messages."
         (funcall function)))))
 
 (defun call-outside-units (function)
-  "Call FUNCTION outside of all compilation units, so that the program's own units end as in a plain
-SBCL. If *DEBUG-LEVEL* is set, call FUNCTION in a unit instead, because only a unit can set the
-level."
+  "Call FUNCTION outside of all compilation units. Then a unit of the program is an outermost unit,
+as in a plain SBCL, and prints its warnings when it ends. If *DEBUG-LEVEL* is set, call FUNCTION in
+a unit instead, because only a unit can set the level."
   (if (or *debug-level* (null +in-unit+))
       (call-in-unit function)
       (progv (list +in-unit+) '(nil)

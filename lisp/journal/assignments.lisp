@@ -63,8 +63,8 @@ bound variables."
                   symbols)))
 
 (defun set-variables (form)
-  "Return a list, with duplicates, of the user's global variables that FORM assigns by calls of
-*SETTERS*. Macros are not expanded, so assignments in their expansions are not found."
+  "Return a list, with duplicates, of the user's global variables that FORM assigns by calls of the
+operators in *SETTERS*. Macros are not expanded, so assignments in their expansions are not found."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
@@ -77,9 +77,10 @@ bound variables."
        (starts-p (symbol-name (car form)) "DEF")))
 
 (defun assigned-variables (form anywhere)
-  "Return a list, with duplicates, of the symbols that FORM certainly assigns: FORM is a call of one
-of *SETTERS*, or a PROGN of such calls. If ANYWHERE is true, add the symbols that such calls at
-other places in FORM may assign. These can be local variables."
+  "Return a list, with duplicates, of the symbols that FORM assigns by calls of *SETTERS*. If
+ANYWHERE is NIL, consider only FORM itself and, if it is a PROGN, the forms in it: these calls
+certainly run. If ANYWHERE is true, consider also the calls at other places in FORM, except in
+definitions. Such a call may not run, and its symbol may be a local variable."
   (cond ((or (atom form) (eq (car form) 'quote) (minusp (decf *steps*))) '())
         ((member (car form) *setters* :test #'eq)
          (loop for place in (places-set form)
@@ -91,7 +92,7 @@ other places in FORM may assign. These can be local variables."
          (within-parts (lambda (part) (assigned-variables part anywhere)) form))))
 
 (defun note-set-by (form)
-  "Record the global variables of the user that FORM, which has returned, has assigned or may have
+  "FORM has returned. Record the global variables of the user that FORM has assigned or may have
 assigned."
   (let ((*steps* 1000))
     (mapc #'note-set (assigned-variables form nil))

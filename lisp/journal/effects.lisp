@@ -121,7 +121,8 @@ Skip operations that only set a value or that serve only the compiler."
 (defun package-checked (check package &rest doing)
   "Hook: CHECK is SBCL's test whether a package lock forbids an operation on PACKAGE. Call it with
 PACKAGE and DOING. Record the operation. DOING is a list that begins with a text such as \"deleting
-...\". Record an interned symbol only in *INTERNED*, because the reader also interns."
+...\". An interned symbol does not count as a change of the image, because the reader also interns
+symbols. Record it only in *INTERNED*."
   (if (starts-p (first doing) "interning")
       (when (listp *interned*) (push (cons package (second doing)) *interned*))
       (noting
@@ -186,8 +187,8 @@ definitions that the file makes."
 (define-hook load file-loaded)
 
 (defun compile-begun (function information)
-  "Hook: SBCL calls FUNCTION with INFORMATION before it compiles a file. Call it. First record the
-text of the file, unless the compiled code will not be loaded as the code of this file."
+  "Hook: SBCL calls FUNCTION with INFORMATION before it compiles a file. First record the text of
+the file, unless the compiled code will not be loaded as the code of this file. Then call FUNCTION."
   (unless (or *spans-read* *file-of-copy*)
     (with-isolation (note-read *compile-file-truename*)))
   (funcall function information))
@@ -281,8 +282,8 @@ Before that, record NAME, and remove methods that do not fit LAMBDA-LIST."
     sb-ext:restrict-compiler-policy set-macro-character set-dispatch-macro-character
     make-dispatch-macro-character set-syntax-from-char set-pprint-dispatch readtable-case
     sb-ext:readtable-normalization logical-pathname-translations load-logical-pathname-translations)
-  "Operators that change the image without a call of a hooked function. Some of them are accessors
-for SETF.")
+  "A list of operators that change the image, but call no function with a hook, so NOTE-OPERATOR
+looks for them in forms. Some are accessors, and change the image in a SETF form.")
 
 (defun definer-p (operator)
   "Return true if OPERATOR names a defining or declaring macro of SBCL, ASDF or a library manager."
@@ -313,8 +314,8 @@ return NIL."
                    (cdr form)))))
 
 (defun note-operator (form)
-  "FORM was evaluated. Record in *EFFECTS* those of its effects that its operator shows, and that no
-hook notices."
+  "FORM was evaluated. Some operators, such as those in *BY-NAME*, have effects that no hook
+notices. If FORM has such an operator, record the effects in *EFFECTS*."
   (when (and (consp form) (proper-length form))
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))
                         (car (second form))

@@ -4,10 +4,10 @@
 ;;;; docs/develop/wire-protocol.md has all members.
 ;;;;
 ;;;; EVALUATE-REPORTING is the entry. It evaluates the parts of a form, such as those of a PROGN,
-;;;; one by one. EVALUATE-NOTING (settings.lisp) evaluates a part and records its EFFECTS
-;;;; (effects.lisp), which an ACCOUNT sums up. The report follows when the form has ended. If a part
-;;;; has changed the image and the form still runs, an earlier message says so, because the form may
-;;;; never end.
+;;;; one by one. EVALUATE-NOTING (settings.lisp) evaluates a part, and records its effects in an
+;;;; EFFECTS structure (effects.lisp). An ACCOUNT structure sums up the effects of all parts. The
+;;;; backend sends the report when the form has ended. But if a part has changed the image and the
+;;;; form still runs, it sends a first message at once, because the form may never end.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -20,8 +20,8 @@ POLICY: the compiler's policy before the evaluation.
 RESTARTS: the value of *WENT-ON-BY*, a list of the restarts taken so far, before the evaluation.
 BUILDS, DAMAGES, RESTYLES: true if the slot of the same name is true in the EFFECTS structure of a
 part.
-NAMES: a list of the defined names, as texts. It leaves out those of parts such as a DEFUN form,
-whose text contains the name.
+NAMES: a list of the defined names, as texts. A name that a part such as a DEFUN form defines is
+left out, because the text of this part shows it.
 WITHOUT: a list of the paths of parts that a rebuilt image does not need.
 OPENED: the number of the message which reported that the form has changed the image and still runs,
 or NIL if no such message was sent."
@@ -49,8 +49,9 @@ that instead. TEXT is a function that returns the source text of FORM."
                                                 (and (account-opened account)
                                                      (list "closes"
                                                            (account-opened account))))))))
-           ;; A member of *PROGRESS-FUNCTIONS*: it is called when an error in FORM is held for
-           ;; debugging, because FORM may never continue. It adds no members to the answer.
+           ;; This is called when an error in FORM is held for debugging (*PROGRESS-FUNCTIONS*).
+           ;; FORM may never continue, so tell the server now what FORM has changed. Return no
+           ;; members for the answer.
            (report-if-changed ()
              (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
                (report-open account))
@@ -71,8 +72,8 @@ that instead. TEXT is a function that returns the source text of FORM."
 
 (defun evaluate-parts (form path account)
   "Evaluate FORM, the part at PATH, and return a list of its values. Add its effects to ACCOUNT, an
-ACCOUNT structure. If FORM is a PROGN or another form from PARTS-OF, evaluate the forms in it one by
-one."
+ACCOUNT structure. If PARTS-OF returns forms for FORM, for example because it is a PROGN, evaluate
+these one by one."
   (multiple-value-bind (parts first declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form form path account)
@@ -110,9 +111,10 @@ of the values. Record the effects of PART in ACCOUNT, an ACCOUNT structure."
       (add-effects part path account effects))))
 
 (defun add-effects (part path account effects)
-  "EFFECTS is an EFFECTS structure for PART, the part at PATH of the evaluated form. Add these
-effects to ACCOUNT, an ACCOUNT structure. If PART did not change the image, or damaged SBCL or the
-backend, a rebuild leaves it out: add PATH to ACCOUNT-WITHOUT, unless PART is an atom."
+  "PART is the part at PATH of the evaluated form, and EFFECTS an EFFECTS structure for PART. Add
+these effects to ACCOUNT, the ACCOUNT structure of the form. If PART did not change the image, or
+damaged SBCL or the backend, a rebuild must leave PART out. So add PATH to ACCOUNT-WITHOUT, unless
+PART is an atom."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
@@ -127,7 +129,8 @@ backend, a rebuild leaves it out: add PATH to ACCOUNT-WITHOUT, unless PART is an
   (reduce (lambda (part index) (nth index part)) path :initial-value form))
 
 (defun without-parts (form paths)
-  "Return a copy of FORM with NIL in place of its parts at PATHS, a list of paths."
+  "Return a copy of FORM with NIL in place of its parts at PATHS. A path is a list of indexes, the
+outermost first."
   (if (null paths)
       form
       (loop for part in form

@@ -1,6 +1,7 @@
 ;;;; Rebuilds a lost image from the forms that built it. The server keeps the reports of
 ;;;; journal.lisp in a file, and sends them to the next image by the operation "replay", which comes
-;;;; first here. Each report is then an entry: a hash table, with the members of a FORM-ENTRY.
+;;;; first here. The argument of this operation is a list of entries. Each entry is one of the
+;;;; reports, a hash table with the members of the shape FORM-ENTRY.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -9,7 +10,8 @@
   (text string)
   (package string "The name of the package in which to read TEXT.")
   (without (list (list integer)) :optional
-   "The parts of the form not to evaluate, because they define nothing. Each is a path of indexes.")
+   "The parts of the form that are not evaluated again, because they changed nothing or did damage.
+   Each is a path of indexes.")
   (readtable string :optional
    "The difference between the readtable of the form and the standard readtable.")
   (policy (list anything) :optional
@@ -56,8 +58,8 @@ image. Stop after a form that leaves the image broken."
         (list* "failed" (reverse remarks) members)))))
 
 (defun replay-entries (entries report)
-  "Evaluate the forms of ENTRIES, a list of hash tables with the members of a FORM-ENTRY, in order,
-until the image is broken. Call the function REPORT with a JSON object for each problem."
+  "Evaluate the forms of ENTRIES, a list of hash tables with the members of a FORM-ENTRY, in order.
+Stop if a form breaks the image. Call the function REPORT with a JSON object for each problem."
   (loop for entry in entries
         for index from 0
         for package-name = (gethash "inPackage" entry)
@@ -87,9 +89,9 @@ longer works."
           (missing (object "index" index "missing" missing)))))
 
 (defun replay-form (entry effects)
-  "Evaluate the form of ENTRY, a hash table with the members of a FORM-ENTRY, in the package and
-with the policy of the lost image. Record its effects in EFFECTS, an EFFECTS structure. Return NIL,
-or a text with the reason of a failure."
+  "Evaluate the form of ENTRY, a hash table with the members of a FORM-ENTRY. Use the package and
+the compiler policy with which the lost image evaluated it. Record the effects of the form in
+EFFECTS, an EFFECTS structure. Return NIL, or a text with the reason why the form failed."
   (let* ((package-name (gethash "package" entry "COMMON-LISP-USER"))
          (package (find-package package-name))
          (text (gethash "text" entry))
@@ -129,8 +131,8 @@ return a text about the condition."
                      (retry-with-libraries condition)
                      (take-chosen-restart condition)
                      (throw tag condition)))
-              ;; A restart that the program has established is invoked with *PROGRAM-HOOK* as the
-              ;; debugger hook. So an error in such a restart calls FAIL, too.
+              ;; While a restart of the program runs, *PROGRAM-HOOK* is the debugger hook. Bind it
+              ;; too, so that an error in such a restart also calls FAIL.
               (let ((*debugger-hook* nil)
                     (sb-ext:*invoke-debugger-hook* #'fail)
                     (*program-hook* #'fail))
@@ -157,8 +159,8 @@ settings. This can run user code."
                      (lambda ()
                        (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5
                                               #\b)))))))))
-    ;; Read a text with #+, although the result does not matter, since a readtable need not have #+.
-    ;; If reading never ends, for example because *FEATURES* is circular, the server knows which
-    ;; form broke the image.
+    ;; First read a text with #+. The result does not matter, since a readtable need not have #+.
+    ;; But if *FEATURES* is circular, this never ends, and the server knows which form broke the
+    ;; image.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))

@@ -48,9 +48,9 @@ values."
 
 (defun note-settings (form globals mark alone)
   "If the evaluation of FORM, which has ended, changed settings, record this in *EFFECTS*. GLOBALS
-is the alist from GLOBAL-SETTINGS, and MARK the mark of the readtable, both from before the
-evaluation. Another job can also have changed settings that all threads share. So count a change of
-these only if FORM names such a setting, or if ALONE is true, since then no other job ran."
+is the result of GLOBAL-SETTINGS and MARK the MARK structure of the readtable, both from before the
+evaluation. Another job can have changed the settings that all threads share. So ignore a change of
+these unless FORM names such a setting, or ALONE is true, which means that no other job ran."
   (let ((same (settings-same-p *compared-settings*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *compared-settings* (thread-settings)))

@@ -32,8 +32,8 @@ the lambda list of FUNCTION."
 
 (defun expander-arglist (expander)
   "EXPANDER is SBCL's record of a DEFSETF or DEFINE-SETF-EXPANDER form, from SETF-EXPANDER. Return
-the lambda list of the place as text, without the new value. Return NIL if SBCL has not kept this
-lambda list."
+the lambda list of the place as text, without the parameter for the new value. Return NIL if SBCL
+has not kept this lambda list."
   (typecase expander
     (function (recorded-arglist expander))
     ((cons t function) (recorded-arglist (cdr expander)))

@@ -8,20 +8,23 @@
   slot, a constructor, a copier or a predicate."
   (name string)
   (kept boolean :optional
-   "True when the function also has methods for other classes, so that it would stay without this
-   class.")
+   "True when the function also has methods for other classes, so that it would still exist if this
+   class were removed.")
   (slot string :optional
    "For an accessor of a substructure: the slot of the included structure that it accesses.")
   (below boolean :optional
-   "True for a constructor of a substructure that takes the slots as keyword arguments.")
+   "True for a constructor that belongs to a substructure and takes the slots as keyword
+arguments.")
   (arglist string :optional))
 
 (define-shape class-initargs ()
-  "A class with the initargs that it accepts, and the initargs for which it has default values."
+  "A class that may accept fewer initargs after the change. `defaults` lists the initargs for which
+the class itself has default values."
   (name string)
   (homes (list string) "Names of the packages in which the name of the class is accessible.")
   (initargs (list string)
-   "Initargs that the class accepts only because of slots of the changed class.")
+   "Initargs that the class may no longer accept: only slots of the changed class, or superclasses
+that are lost, make it accept them.")
   (defaults (list string) :optional) (place place))
 
 (defun class-place (class)
@@ -126,9 +129,9 @@ a superclass, and NIL if it has no other method. Ignore methods with qualifiers.
 
 (defun slot-accessor-data (class)
   "Return a list of JSON objects for the readers and writers that DEFCLASS made for the direct slots
-of CLASS, and that calls would lack if CLASS were removed. \"kept\" is true if the generic function
-has a method for another class. Leave out a generic function with a method for a superclass, since
-calls with an instance of CLASS would still work."
+of CLASS. Leave out a generic function with a method for a superclass: if CLASS were removed, calls
+of it with an instance of CLASS would still work. \"kept\" is true if the generic function has a
+method for another class."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -186,8 +189,8 @@ and their keyword constructors."
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "SUPERCLASSES is a list of classes that are to become the direct superclasses of CLASS. Return a
-list of the class EACH and all superclasses that EACH will then have."
+  "Return a list of the class EACH and of all superclasses that EACH will have after a change: the
+direct superclasses of CLASS will then be SUPERCLASSES, a list of classes."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -240,9 +243,9 @@ name of its keyword as a string."
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Return a list of strings: the keyword parameters of methods for CLASSES on the functions that
-MAKE-INSTANCE calls, such as INITIALIZE-INSTANCE. Return :ANY if one of these methods has
-&ALLOW-OTHER-KEYS."
+  "Return a list of strings: the keyword parameters of methods. These are the methods for one of
+CLASSES that MAKE-INSTANCE calls, such as those of INITIALIZE-INSTANCE. Return :ANY if one of these
+methods has &ALLOW-OTHER-KEYS."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                      for arglist = (sb-mop:method-lambda-list method)
@@ -298,9 +301,9 @@ the change."
 ;;; Collecting all effects of a change of a class
 
 (defun class-members (class limit superclasses unknown)
-  "Return a plist for a JSON object about the effects of a change of CLASS, with LIMIT of its
-subclasses. SUPERCLASSES are the direct superclasses of CLASS after the change. UNKNOWN lists names
-of new superclasses that are not defined."
+  "Return a plist for a JSON object about the effects of a change of CLASS. The plist describes at
+most LIMIT subclasses of CLASS. SUPERCLASSES are the direct superclasses of CLASS after the change.
+UNKNOWN lists names of new superclasses that are not defined."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)

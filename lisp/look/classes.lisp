@@ -195,8 +195,8 @@ CLASS and its superclasses."
               (data (remove-if (lambda (name) (member name own)) names))))))
 
 (defun direct-default-initargs (class)
-  "Return the default initargs that the definition of CLASS itself has. Return NIL if CLASS has a
-metaclass of the program whose method of CLASS-DIRECT-DEFAULT-INITARGS signals an error."
+  "Return the default initargs that the definition of CLASS itself has. Return NIL if finding them
+signals an error: for a metaclass of the program, this can run a method of the program."
   (nil-if-program-fails (sb-mop:class-direct-default-initargs class)))
 
 (defun default-initargs (classes)

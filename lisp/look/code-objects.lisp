@@ -141,10 +141,11 @@ true if LIST is the part of a lambda list after &OPTIONAL or &KEY."
   "The names of SBCL's functions that check the arguments of a macro or a DESTRUCTURING-BIND.")
 
 (defun after-check-p (list code)
-  "LIST is a constant of the code object CODE. Return true if the constant before LIST is the cell
-of one of *ARGUMENT-CHECKS*, or if there are only lambda lists between such a cell and LIST. SBCL
-then seems to keep LIST for the error messages of this check. If +NAME-OF-CELL+ is true, SBCL keeps
-no such cells. Then also return true if only lambda lists precede LIST."
+  "LIST is a constant of the code object CODE. Return true if SBCL seems to keep LIST for the error
+messages of an argument check: the constant before LIST is the cell of a function in
+*ARGUMENT-CHECKS*, or only lambda lists are between such a cell and LIST. If +NAME-OF-CELL+ is true,
+this SBCL keeps no such cells among the constants. Then it suffices that only lambda lists precede
+LIST."
   (let ((after (and +name-of-cell+ t)))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from after-check-p after))
@@ -154,10 +155,10 @@ no such cells. Then also return true if only lambda lists precede LIST."
                    code)))
 
 (defun data-after-check-p (list code)
-  "LIST is a constant of the code object CODE that satisfies AFTER-CHECK-P, and so seems to be a
-lambda list that SBCL keeps for one of its checks. Return true if LIST is data of the program
-nevertheless. This is assumed if most symbols in LIST name functions, and CODE has more such
-constants than calls of functions in *ARGUMENT-CHECKS*."
+  "LIST is a constant of the code object CODE. By its position (see AFTER-CHECK-P), it seems to be a
+lambda list that SBCL keeps for error messages. Return true if LIST is probably data of the program
+instead: if most symbols in LIST name functions, and CODE has more constants in such positions than
+calls of functions in *ARGUMENT-CHECKS*."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
@@ -172,10 +173,10 @@ constants than calls of functions in *ARGUMENT-CHECKS*."
                             (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "CONSTANT is a constant of the code object CODE. Return true if it is no data of the program, but
-a lambda list that SBCL keeps for its error messages about arguments. Such a list from a macro
-begins with a list that names the macro. One from a DESTRUCTURING-BIND has lambda list keywords, or
-stands directly after the function that checks the arguments (see AFTER-CHECK-P)."
+  "CONSTANT is a constant of the code object CODE. Return true if it is not data of the program, but
+a lambda list that SBCL keeps for its error messages about arguments. The lambda list of a macro
+begins with a list that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda list
+keywords, or comes directly after the function that checks the arguments (see AFTER-CHECK-P)."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))

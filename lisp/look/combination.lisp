@@ -80,8 +80,8 @@ variables, functions and instances."
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return NIL if FUNCTION refers only to functions and objects that are known to be harmless.
-FUNCTION may call functions of the program, up to DEPTH calls deep, for which the same holds.
+  "Return NIL if FUNCTION refers only to functions and objects that are known to be harmless. It may
+also call functions of the program, up to DEPTH calls deep, if these too refer only to such objects.
 Otherwise return text that names the first function or object that is not known to be harmless."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
@@ -221,9 +221,10 @@ its ENTRY, from 1."
                  (if (null next)
                      number
                      (let ((inner (follow (first next) (rest next) (if entered number from) on)))
-                       ;; A next method gets an ENTRY, and the copy of FORM shows only METHOD. If
-                       ;; MAKE-METHOD makes the next method, it gets no ENTRY, so the copy shows its
-                       ;; form beside the number of METHOD.
+                       ;; If the next method is a method object, FOLLOW has added an ENTRY for it,
+                       ;; and the copy of FORM contains only the number of METHOD. If it is a
+                       ;; MAKE-METHOD form, it has no ENTRY, so the copy contains this form after
+                       ;; the number of METHOD.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
                (if (typep method 'method)

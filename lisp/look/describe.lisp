@@ -37,7 +37,7 @@ generic function, add \"accepted\": the lambda list with the keywords of all its
 (defun place-data (source &optional description function)
   "Return a JSON object with the file and position of SOURCE, a definition source of SB-INTROSPECT,
 and the text DESCRIPTION. Return NIL if SOURCE has no file. If SOURCE is the location of a method,
-pass the method function as FUNCTION: SBCL keeps the write date of the file only in its code."
+FUNCTION is the method function: SBCL records the write date of the file only with its code."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -93,20 +93,21 @@ that ran this code, counted in the last loaded text of the file, and the defined
 value is NIL.")
 
 (defun maker-members (name &rest kinds)
-  "SBCL has recorded no source location of the definition of NAME, as one of KINDS. Return a plist
-of JSON members with the file and the top-level form whose code made this definition. The form, or
-both, can be unknown. KINDS are keywords such as :FUNCTION."
+  "SBCL has recorded no source location for NAME. KINDS are keywords, such as :FUNCTION, for the
+kind of its definition. Return a plist of JSON members with the file and the top-level form whose
+code made this definition. The form, or both, can be unknown."
   (multiple-value-bind (path form object) (apply **maker-of** name kinds)
-    ;; For a generic function without a DEFGENERIC, answers show the places of its methods instead.
+    ;; For a generic function without a DEFGENERIC, the places of its methods are shown instead.
     (cond ((typep object 'generic-function) nil)
           (form (list* "byCode" t (json-object-members (loaded-place path form))))
           (path (list "maker" path)))))
 
 (defun numbered-anew (source name kinds)
-  "SOURCE is a JSON object with the source location that SBCL recorded of the definition of NAME as
-one of KINDS. Return a JSON object with the location in the last loaded text of the file. If it is
-the same, return SOURCE. SBCL records the date of the file only for functions, so for other
-definitions SOURCE can have the number of the top-level form in an earlier text."
+  "SOURCE is a JSON object with a source location that SBCL has recorded for NAME. KINDS are
+keywords, such as :FUNCTION, for the kind of the definition. Return a JSON object with the location
+in the last loaded text of the file, or SOURCE if nothing differs. The number of the top-level form
+in SOURCE can be from an earlier text. SBCL records the date of the file only for functions, so for
+other definitions this cannot be seen in SOURCE."
   (multiple-value-bind (path form object) (apply **maker-of** name kinds)
     (if (and form
              (not (typep object '(and function (not generic-function))))
@@ -167,9 +168,9 @@ NIL if there is none."
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "SPECIALIZER is an EQL specializer for an object. Return a list of the packages in which a
-variable with this object as its value is searched for. They are the home packages of the name of
-the object's class, and of the names of the generic functions with a method for SPECIALIZER."
+  "SPECIALIZER is an EQL specializer for an object. Return a list of the packages in which to search
+for a variable with this object as its value. They are the home packages of the name of the object's
+class, and of the names of the generic functions with a method for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -352,8 +353,8 @@ compiler derived the type."
   (eq :declared (known :function :where-from name)))
 
 (defun function-type-text (name)
-  "Return the type of the function NAME as text, or NIL if the type is unknown. The program may have
-declaimed the type of a function that does not exist yet."
+  "Return the type of the function NAME as text, or NIL if the type is unknown. If the function does
+not exist yet, return the type that the program has declaimed for it."
   (type-text 1000
              (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
                    ((fboundp name) (introspect "FUNCTION-TYPE" name))

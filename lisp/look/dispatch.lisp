@@ -108,8 +108,9 @@ a literal of more than 200 characters."
 (defun applicable-methods (function arguments)
   "ARGUMENTS is a list of CALL-ARGUMENT structures for a call of the generic function FUNCTION.
 Return two values: a list of the methods that apply, most specific first, and a list of (METHOD
-POSITIONS) lists for the methods that perhaps apply. At POSITIONS, from 0, only some instances of
-the class of the argument are instances of the specializer of METHOD."
+POSITIONS) lists for the methods that perhaps apply. POSITIONS lists the positions, counted from 0,
+of the arguments that make this uncertain: only some instances of their classes match the
+specializers of METHOD."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))

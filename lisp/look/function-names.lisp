@@ -1,5 +1,5 @@
-;;;; Functions for names of functions: how answers show and sort them, and how to find the global
-;;;; name in a debug name of SBCL.
+;;;; Functions for names of functions: how they are shown and sorted in answers, and how to find the
+;;;; global name in a debug name of SBCL.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -18,8 +18,8 @@
     (or (and package (package-name package)) "#")))
 
 (defun symbol-before-p (one other)
-  "Return true if answers show the symbol ONE before the symbol OTHER: by name, then by package, by
-code point (contract C10 in docs/develop/contracts.md)."
+  "Return true if the symbol ONE comes before the symbol OTHER in answers. Symbols are sorted by
+name, then by package, by code point (contract C10 in docs/develop/contracts.md)."
   (let ((name-1 (symbol-name one)) (name-2 (symbol-name other)))
     (cond ((string< name-1 name-2) t)
           ((string= name-1 name-2)
@@ -34,8 +34,8 @@ PACKAGE::NAME or PACKAGE::(SETF NAME)."
               (symbol-name (second name)))))
 
 (defun name-before-p (one other)
-  "Return true if answers show the function name ONE before the function name OTHER. FOO precedes
-(SETF FOO) (contract S3.9 in docs/develop/contracts.md)."
+  "Return true if the function name ONE comes before the function name OTHER in answers. FOO
+precedes (SETF FOO) (contract S3.9 in docs/develop/contracts.md)."
   (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))

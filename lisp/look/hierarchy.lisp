@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-before-p (one other)
-  "Return true if answers show the class ONE before the class OTHER: by name, then by package, by
-code point (contract C10 in docs/develop/contracts.md). Classes without a name come last."
+  "Return true if the class ONE comes before the class OTHER in answers. Classes are sorted by name,
+then by package, by code point (contract C10 in docs/develop/contracts.md). Classes without a
+name come last."
   (let ((name-1 (class-name one)) (name-2 (class-name other)))
     (cond ((not (and name-1 (symbolp name-1))) nil)
           ((not (and name-2 (symbolp name-2))) t)

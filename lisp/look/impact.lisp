@@ -140,7 +140,8 @@ if SETF is true, else SYMBOL. INDEX is the index of uses."
 (defun classes-with-slot (symbol)
   "Return a sorted list of the names, as texts, of the classes with a direct slot SYMBOL."
   (sort (loop for class in (classes-below (find-class t))
-              ;; A metaclass of the program can have a method of this reader.
+              ;; The program can define a method of this reader for a metaclass, and the method can
+              ;; fail.
               when (find symbol (nil-if-program-fails (sb-mop:class-direct-slots class))
                          :key #'sb-mop:slot-definition-name)
                 collect (class-text class))
@@ -188,8 +189,8 @@ by name, and so may call TARGET (see FINDING-MEMBERS). INDEX is the index of use
 
 (defun naming-data (index target limit)
   "Return a list of JSON objects with the names and source locations of at most LIMIT functions in
-INDEX whose code calls the function TARGET. This includes calls in inlined code, for which SBCL has
-no cross reference."
+INDEX whose code calls the function TARGET. Include functions that call TARGET from inlined code,
+although SBCL records no cross reference for such calls."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind *call-kinds*) (name-of user) (reached-p user)
@@ -200,9 +201,9 @@ no cross reference."
     (users-data found limit)))
 
 (defun finding-members (index symbol limit)
-  "Some functions look up symbols by name, and so may call the function SYMBOL of the program.
-Return a plist for a JSON object with the number of these functions in INDEX and the first LIMIT of
-them. Leave out a function whose name is in a package in which SYMBOL is not accessible."
+  "Return a plist for a JSON object about the functions in INDEX that look up symbols by name, and
+so may call the function SYMBOL of the program: the number of these functions, and the first LIMIT
+of them. Leave out a function whose name is in a package in which SYMBOL is not accessible."
   (when (mentioned-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (users-data users limit)
@@ -242,8 +243,9 @@ one of the TEST-SYSTEMS. INDEX is the index of uses."
               "testFiles" (and (null tests) (test-file-names)))))))
 
 (defun tests-among (users files)
-  "Return a sorted list of CODE-PLACE structures for the top-level forms that contain USERS, USER or
-TOP-FORM structures, in the files that are keys of the hash table FILES."
+  "USERS is a list of USER and TOP-FORM structures. FILES is a hash table whose keys are names of
+files. Return a sorted list of CODE-PLACE structures for the top-level forms in these files that
+contain one of USERS."
   (let ((places (loop for user in users
                       for place = (use-place user)
                       when (and place
@@ -282,8 +284,8 @@ TEST-SYSTEMS) as keys, and the number of these systems."
   (page (loop for file being the hash-keys of (test-files) collect file) 0 500))
 
 (defun test-systems ()
-  "Return a list of the ASDF systems that contain tests of other systems: those that another system
-lists for its TEST-OP, and those for which PERFORMS-TEST-P is true."
+  "Return a list of the ASDF systems that contain tests of other systems. A system counts if another
+system lists it for its TEST-OP, or if PERFORMS-TEST-P is true of it."
   (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
                                       (asdf-value "REGISTERED-SYSTEMS"))))
          (named (loop for system in systems

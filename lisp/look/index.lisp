@@ -64,9 +64,9 @@ was built."
 ;;; Building the index
 
 (defun begun-index ()
-  "Return a new index to which nothing was added yet. Its list of pending elements has all functions
-of the image. Also empty **NEWS**: if code and names are defined before the index is complete, the
-hooks in SBCL add these to **NEWS**."
+  "Return a new index without users. Its list of pending elements has all functions of the image,
+which are still to be added. Also empty **NEWS**: the hooks in SBCL add to it the code and names
+that are defined before the index is complete."
   (setf **news-count** 0
         **news** (if (all-recorded-p) '() t))
   (let ((index (make-use-index)) (names '()) (loose '()))
@@ -94,8 +94,8 @@ functions with such names."
   (and (plain-name-p name) (symbol-package (name-symbol name))))
 
 (defun add-pending (index)
-  "Take the first element out of the list PENDING of INDEX. Add the functions or the code for which
-it stands to the users of INDEX."
+  "Take the first element, a name or a USER structure, out of the list PENDING of INDEX. Add the
+user, or all functions with this name, to the users of INDEX."
   (let ((next (pop (use-index-pending index))))
     (add-users index (if (user-p next) (list next) (users-by-name index next :any t)))))
 
@@ -115,8 +115,8 @@ Free the memory that it no longer needs."
 ;;; Adding new code to the index
 
 (defun add-news (index)
-  "Add the functions in **NEWS** to INDEX. Also add the functions in USE-INDEX-UNREACHED that have
-become definitions of a name."
+  "Add the functions in **NEWS** to INDEX. Also add the functions in the slot UNREACHED of INDEX
+that have become definitions of a name since the last call."
   (let* ((news (still-there (taken-news)))
          (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
@@ -126,8 +126,9 @@ become definitions of a name."
                   collect (sb-ext:make-weak-pointer each)))))
 
 (defun taken-news ()
-  "Return the list **NEWS** and set **NEWS** to NIL. But if **NEWS** is T, which means that the
-index must be built again, return NIL and do not change **NEWS**."
+  "Return **NEWS**, the list of the code and names that are not yet in the index, and set **NEWS**
+to NIL. But if **NEWS** is T, which means that the index must be built again, return NIL and do not
+change **NEWS**."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
@@ -151,17 +152,18 @@ already has."
     (loop for name being the hash-keys of names nconc (users-by-name index name))))
 
 (defun names-in (code)
-  "Return a list of the function names in the debug names of the code object CODE. CODE may have the
-definitions of these names."
+  "Return a list of the function names in the debug names of the code object CODE. The definitions
+of these names may be functions in CODE."
   (remove nil (mapcar #'name-in-root (roots-in code))))
 
 ;;; Finding functions that are not in the index yet
 
 (defun users-by-name (index name &key any)
-  "Return a list of new USER structures for the functions that are definitions of NAME. If ANY is
-true, return all of them, else those that INDEX lacks. INDEX can have the code object of a function
-without having the function under NAME: after (SETF (FDEFINITION NAME) #'OTHER), it may have it as
-OTHER only. In this case, USE-INDEX-OTHERS tells whether INDEX has the function under NAME too."
+  "Return a list of new USER structures for the functions that are definitions of NAME: for those
+that INDEX lacks or, if ANY is true, for all of them. After (SETF (FDEFINITION NAME) #'OTHER), a
+function is the definition of two names. INDEX may then have its code object, but the function only
+under the name OTHER. In this case, USE-INDEX-OTHERS tells whether INDEX has the function under NAME
+too."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or any
@@ -180,20 +182,21 @@ FUNCTION contains another name, as after (SETF (FDEFINITION NAME) #'OTHER)."
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun noted-p (index code)
-  "Return true if INDEX already has the uses of names by the code object CODE."
+  "Return true if INDEX already has the names that the code object CODE uses."
   (let ((serial (code-serial code)) (noted (use-index-noted index)))
     (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
 (defun loose-users (code)
-  "Return a list of one new USER structure of kind :LOOSE for the code object CODE if CODE satisfies
-LOOSE-P, else NIL."
+  "If CODE is a code object that satisfies LOOSE-P, return a list of one new USER structure for it.
+Its kind is :LOOSE: CODE has a function without a name, and is from no file. Else return NIL."
   (and (typep code 'code)
        (loose-p code)
        (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun loose-p (code)
   "Return true if the code object CODE does not come from a file and has a function without a name.
-Perhaps no name has such a function as its definition, and only data refers to the function."
+Such a function may be the definition of no name: perhaps only data, such as a list or a table,
+refers to it. So a search by name does not find it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
@@ -224,7 +227,7 @@ structure, so make one."
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Record in INDEX that the uses of names by the code object CODE were added to it. USER is the USER
+  "Record in INDEX that it now has the names that the code object CODE uses. USER is the USER
 structure of a function in CODE. If OTHER-NAME-P is true for the name and the function of USER, add
 this function to the table USE-INDEX-OTHERS of INDEX."
   (let ((serial (code-serial code)) (name (user-name user)))

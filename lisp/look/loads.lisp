@@ -91,9 +91,9 @@ the first of ARGUMENTS, to **NEWS**."
     (note-news (first arguments))))
 
 (defun finalizers-run (function &rest arguments)
-  "Hook: call FUNCTION with the list ARGUMENTS. The finalizer thread calls FUNCTION after a garbage
-collection. Then clear the unused stack, since FUNCTION leaves addresses of dead code there. If new
-code got these addresses, they would prevent the collection of the new code."
+  "Hook: FUNCTION is what SBCL's finalizer thread calls after a garbage collection. Call it with the
+list ARGUMENTS. Then clear the unused stack, since FUNCTION leaves addresses of dead code there. If
+new code got these addresses, they would prevent the collection of the new code."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 

@@ -30,7 +30,8 @@
 
 (defstruct (name-index (:constructor make-name-index (symbols starts octets)))
   "An index of external symbols by name. SYMBOLS is sorted by name, and contains a symbol once for
-each package that exports it. OCTETS has the folded names in the same order, each followed by 255.
+each package that exports it. OCTETS has the case-folded names in the same order, each followed by
+255.
 STARTS has for each symbol the index in OCTETS at which its name begins."
   (symbols #() :type simple-vector)
   (starts (error "required") :type (simple-array (unsigned-byte 32) (*)))
@@ -104,8 +105,9 @@ out one occurrence of a symbol in INDEX for each element of the list GONE."
     (flet ((take (source from end)
              (setf (values count fill)
                    (append-run source from end symbols-to starts-to octets-to count fill))))
-      ;; For each symbol of NEW in order: copy the symbols of INDEX with smaller names that are not
-      ;; marked, then the symbol itself. After the last symbol of NEW, copy the rest of INDEX.
+      ;; For each symbol of NEW in order: first copy the symbols of INDEX with smaller names, except
+      ;; those that MARKS marks as gone. Then copy the symbol of NEW. At the end, copy the rest of
+      ;; INDEX.
       (loop for next from 0 to (length added)
             do (let ((place (if (< next (length added))
                                 (name-place (symbol-name (svref added next)) symbols at)

@@ -29,10 +29,10 @@
   "The answer of a look-up that found nothing.")
 
 (defun named-package (name &optional (within (session-package)))
-  "Return the package called NAME. Try NAME as given, then in upper case, then without a leading #:
-or : in upper case. Nicknames count, and package-local nicknames of the package WITHIN (contract
-S0.9 in docs/develop/contracts.md). If there is no such package, end the operation with an error
-answer (contract S3.4)."
+  "Return the package with the name or nickname NAME, or with NAME as local nickname in the package
+WITHIN (contract S0.9 in docs/develop/contracts.md). Try NAME as given, then in upper case, then in
+upper case without a leading #: or : and without spaces. If there is no such package, end the
+operation with an error answer (contract S3.4)."
   (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))

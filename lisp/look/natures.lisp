@@ -45,9 +45,9 @@ docs/develop/contracts.md)."
     (if callable (cons callable others) others)))
 
 (defun exact-natures (symbol)
-  "Return the list from NATURES, of strings for the kinds of definitions of SYMBOL, as answers show
-it. If SYMBOL names a constant or a symbol macro, \"CONSTANT VARIABLE\" or \"SYMBOL MACRO\" replaces
-\"VARIABLE\"."
+  "Return a list of strings for the kinds of definitions of SYMBOL, as answers show them. It is the
+list from NATURES, but with \"CONSTANT VARIABLE\" for a constant and \"SYMBOL MACRO\" for a symbol
+macro, where NATURES has \"VARIABLE\"."
   (let ((variable (case (variable-kind symbol)
                     (:constant "CONSTANT VARIABLE")
                     (:macro "SYMBOL MACRO")
@@ -73,6 +73,6 @@ SYMBOL."
        t))
 
 (defun label (symbol)
-  "Return the label of SYMBOL in a list of symbols: the first of its NATURES, or \"SYMBOL\" if it
-has no NATURES (contract C15 in docs/develop/contracts.md)."
+  "Return the label of SYMBOL in a list of symbols: the first string from NATURES, or \"SYMBOL\" if
+it has no definition (contract C15 in docs/develop/contracts.md)."
   (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

@@ -25,8 +25,8 @@ package but *SCRATCH*, a copy of it, so that reading interns no symbols in the p
   '((set-macro-character . 3) (set-dispatch-macro-character . 3) (make-dispatch-macro-character . 2)
     (set-syntax-from-char . 2))
   "A list of (FUNCTION . COUNT) pairs for functions that set the syntax of a character in a
-readtable. A call with more than COUNT arguments sets the syntax in another readtable than the
-current one.")
+readtable. With at most COUNT arguments, FUNCTION changes the current readtable. A further argument
+is another readtable to change.")
 
 ;;; Which files are read again
 
@@ -112,8 +112,8 @@ has no FILE-LOAD structure, make one. Return NIL for code from no file and for S
 
 (defun note-load (name mark created)
   "Return the FILE-LOAD structure for a load of the file NAME. MARK is an object unique to the load.
-If the last structure for NAME has another mark, make a new structure. Its date is the value of
-CREATED, a function without arguments."
+If the last structure for NAME has another mark, make a new structure, and call CREATED, a function
+without arguments, for the write date of the file."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
@@ -195,7 +195,7 @@ effect."
          (<= (length (rest form)) most)
          (nil-if-program-fails
            (every (lambda (argument)
-                    ;; A LAMBDA expression is a macro form that expands into a FUNCTION form.
+                    ;; MACROEXPAND turns (LAMBDA ...) into (FUNCTION (LAMBDA ...)).
                     (let ((form (macroexpand argument)))
                       (or (typep form '(cons (eql function))) (without-effect-p form))))
                   (rest form))))))
@@ -209,9 +209,9 @@ effect."
     (when old (delete-package old))))
 
 (defun scratch-package (package)
-  "Return a new package with all symbols and local nicknames of PACKAGE. The symbols that reading a
-file again creates are interned in the new package, since in PACKAGE another thread could find and
-keep them."
+  "Return a new package with all symbols and local nicknames of PACKAGE. While a file is read again,
+the reader interns new symbols in this package. In PACKAGE, another thread could find and keep
+them."
   (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
     (do-symbols (symbol package) (import (list symbol) scratch))
     (loop for (nickname . other) in (sb-ext:package-local-nicknames package)

@@ -76,8 +76,8 @@ INDEX, then TOP-FORM structures."
       (dolist (kind (use-kinds form name)) (funcall visit form kind)))))
 
 (defun in-order (users)
-  "Return the list USERS in the order in which answers show them. The first elements of USERS, those
-that were in the index when it was built, are already in this order."
+  "Sort the list USERS into the order for answers (USER-BEFORE-P), and return it. Its first
+elements, those that were in the index when it was built, are already in this order."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -87,10 +87,10 @@ that were in the index when it was built, are already in this order."
         users)))
 
 (defun inside-form (user)
-  "A top-level form of a file made the function of USER, a USER structure. Inside the text of this
-form, find the definitions of USER's name. Return a list of (NAME . SYMBOLS) lists for them, from
-FORM-USES-INSIDE. Return NIL if there are none, or if the backend has not read the text of the file
-from which the function comes."
+  "A top-level form of a file made the function of USER, a USER structure. Return a list of (NAME .
+SYMBOLS) lists, one for each definition of USER's name inside this form. SYMBOLS are the program's
+symbols in the definition (FORM-USES-INSIDE). Return NIL if there are none, or if the backend has
+not read the text of the file from which the function comes."
   (let* ((function (user-function user)) (code (user-code user))
          (load (and (user-name user)
                     code
@@ -107,9 +107,10 @@ from which the function comes."
                         :key #'first :test-not #'equal))))))
 
 (defun contains-p (user name)
-  "The code of USER, a USER structure, has NAME in its constants. Return true if NAME may be data of
-the function of USER. The functions of one top-level form share their constants, so NAME can belong
-to another one. If the text of the function's definition was read, it must contain NAME, too."
+  "NAME is among the constants of the code of USER, a USER structure. Return true if the function of
+USER itself may contain NAME as data. Functions from one top-level form share their constants, so
+NAME may be data of another function. If the backend has read the text of the form, return true only
+if the definition of USER's function contains NAME there."
   (let ((inside (inside-form user)))
     (or (null inside)
         (some (lambda (definition) (member (name-symbol name) (rest definition) :test #'eq))
@@ -145,8 +146,8 @@ still exists, throw to NEEDS-COLLECTION."
 (defun users-of (index name kinds)
   "Return a sorted list of the USER and TOP-FORM structures in INDEX for code that still exists,
 uses NAME, and comes from the files of *WITHIN*. KINDS is a list of those elements of *USE-KINDS*
-that count as uses. Collect garbage if it is unknown otherwise which code still exists, but only
-once during an evaluation."
+that count as uses. If only a garbage collection can show which code still exists, collect garbage,
+but only once during an evaluation."
   (catch 'needs-collection
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
@@ -170,9 +171,9 @@ text."
           text))))
 
 (defun shown-kind (user)
-  "Return the kind under which answers show USER, a USER or TOP-FORM structure: :PLACE for a
-TOP-FORM, :LOOSE or :OWN for a USER of this kind, a string such as \"setf expander\" for an
-expander, else :FUNCTION."
+  "Return the kind under which USER, a USER or TOP-FORM structure, is shown in answers: :PLACE for a
+TOP-FORM, :LOOSE for a function without a name, :OWN for a function of SBCL without a name, a string
+such as \"setf expander\" for an expander, else :FUNCTION."
   (cond ((top-form-p user) :place)
         ((member (user-kind user) '(:own :loose)) (user-kind user))
         ((kind-text user))
@@ -209,8 +210,8 @@ The list includes the names that the form defines, but no names of variables."
 
 (defun form-data (top-form possible)
   "Return a JSON object about TOP-FORM, a TOP-FORM structure: the file and the number of the form
-or, for a form from no file, the name that it defines. POSSIBLE is true if the form has the
-requested name only in its data."
+or, for a form from no file, the name that it defines. POSSIBLE is true if the form contains the
+requested name only as data, as in (MAPCAR 'F LIST)."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (multiple-value-bind (file date) (native-file (file-load-name source))
@@ -307,7 +308,7 @@ never use NAME."
 
 (defun files-of (index)
   "Return a list of the native names of the source files of the code in INDEX, without files of SBCL
-and of the backend. This includes files whose code ran during the load but is not in the image."
+and of the backend. Include loaded files that have left no code in the image."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
     ;; A file that only defines constants, for example, leaves no code in the image.

@@ -14,8 +14,9 @@ RUNNING is T until FORM has run.")
 compiled to run once. The list is the value that *RUN* had when SBCL made the code object.")
 
 (defun run-once (function form &rest more)
-  "Hook: call FUNCTION, SBCL's function that compiles FORM and runs it once, with FORM and MORE, its
-further arguments. Bind *RUN* to (FORM T) meanwhile, and change this list to (FORM NIL) afterwards."
+  "Hook: FUNCTION is SBCL's function that compiles FORM and runs it once. Call it with FORM and the
+other arguments MORE. Meanwhile bind *RUN* to a list (FORM T). Afterwards, change this list to (FORM
+NIL)."
   (let ((*run* (list form t)))
     (unwind-protect (apply function form more)
       (setf (second *run*) nil))))
@@ -59,9 +60,9 @@ only one thread uses the compiler at a time.")
   "The maximum length of *SET-IN-PLACE*. Older elements are dropped.")
 
 (defun slot-expanded (function place environment)
-  "Hook: FUNCTION is the original, which SETF and similar macros call to test if the form PLACE
-reads a slot of a structure. Call it with PLACE and ENVIRONMENT, and return its value. If PLACE
-reads such a slot, add the reader to *SET-IN-PLACE*."
+  "Hook: FUNCTION is the function of SBCL that SETF and similar macros call to test if the form
+PLACE reads a slot of a structure. Call FUNCTION with PLACE and ENVIRONMENT, and return its value.
+If PLACE reads such a slot, add the reader to *SET-IN-PLACE*."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)
@@ -73,9 +74,9 @@ reads such a slot, add the reader to *SET-IN-PLACE*."
 
 (defun expansion-recorded (function macro block path)
   "Hook: call FUNCTION, SBCL's function that records the expansion of MACRO, with the compiler's
-BLOCK and the source path PATH. If *SET-IN-PLACE* has PATH, the expansion sets slots without calls
-of their setters, so record calls of these setters. If MACRO is not SETF, also record calls of the
-readers, since macros such as PUSH read the slot."
+BLOCK and the source path PATH. If *SET-IN-PLACE* has an element for PATH, the expansion sets slots
+of structures without a call of their setters. Record calls of these setters all the same. If MACRO
+is not SETF, also record calls of the readers, since macros such as PUSH read the slot."
   (funcall function macro block path)
   (let ((known (assoc path *set-in-place* :test #'eq)))
     (when known

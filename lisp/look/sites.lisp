@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun introspect (name &rest arguments)
-  "Call the function of SB-INTROSPECT that has the string NAME as name with ARGUMENTS, and return
-its values. Return NIL if this function signals an error or does not exist."
+  "Call a function of SB-INTROSPECT with ARGUMENTS, and return its values. NAME is the name of the
+function, a string. Return NIL if this function signals an error or does not exist."
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (nil-if-unknown (apply function arguments)))))
 

@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun asdf-value (name &rest arguments)
-  "Call the function of ASDF named NAME, a string, with ARGUMENTS, and return its values. Return NIL
-if it signals an error or does not exist."
+  "NAME is the name of a function of ASDF, a string. Call this function with ARGUMENTS, and return
+its values. Return NIL if it signals an error or does not exist."
   (let ((function (contrib-function "ASDF" name)))
     (and function (nil-if-program-fails (apply function arguments)))))
 
@@ -63,11 +63,11 @@ system is not registered, end the operation with an error answer."
       (dolist (file (component-files part)) (setf (gethash file files) t)))))
 
 (defvar *within* nil
-  "NIL, or a hash table with native names of files as keys. If it is a table, answers show only uses
-of a name in these files.")
+  "NIL, or a hash table with native names of files as keys. If it is a table, only the uses of a
+name in these files are shown.")
 
 (defun counts-p (file)
-  "Return true if answers show the uses of a name in FILE, the name of a source file, or NIL for
-code without a file. They show the uses in all code if *WITHIN* is NIL, else those in its files."
+  "FILE is the name of a source file, or NIL for code without a file. Return true if the uses of a
+name in FILE are to be shown: if *WITHIN* is NIL, or a table that contains FILE."
   (or (null *within*)
       (and (stringp file) (gethash (native-file file) *within*) t)))

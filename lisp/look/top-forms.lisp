@@ -10,8 +10,8 @@ CREATED: the write date of the file at the load.
 READ: the write date of the version that the backend has read again to find uses of names, or NIL.
 STATE: :UNREAD before this reading, then T, or text with the reason why the result may be wrong.
 FORMS: a list of the TOP-FORM structures for forms of the file in which uses were found.
-MADE: NIL, or a hash table with names of functions as keys. Code that forms of the file compiled
-while they ran calls these functions."
+MADE: NIL, or a hash table whose keys are the names of functions that run-time code calls. Run-time
+code is what forms of the file compiled while they ran, for example with COMPILE."
   name mark created (read nil) (state :unread) (forms '()) (made nil))
 
 (defun note-made (load names)
@@ -48,12 +48,12 @@ USES: a FORM-USES structure."
   "A hash table from a name to a list of the TOP-FORM structures for forms that use the name.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from DEFINER-KEY lists, such as (DEFVAR *X*), to the TOP-FORM structures for forms
-outside files that may be definitions.")
+  "A hash table from DEFINER-KEY lists, such as (DEFVAR *X*), to TOP-FORM structures. Each is for a
+form that is from no file and may be a definition.")
 
 (defun top-form-current-p (top-form)
-  "Return true if TOP-FORM, a TOP-FORM structure, is current. A form of a file is outdated if the
-file was loaded again. A form from no file is outdated if a later form has defined the same name."
+  "Return true if TOP-FORM, a TOP-FORM structure, is current. A form in a file is no longer current
+once the file is loaded again, and a form outside files once a later form defines the same name."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -109,7 +109,7 @@ form is from no file."
             thereis (equal name defined))))
 
 (defun definer-key (form)
-  "Return the key of FORM, which may be a definition, in **DEFINERS**: a list of its operator, its
+  "FORM may be a definition. Return its key in the table **DEFINERS**: a list of its operator, its
 name and, for a DEFMETHOD, its qualifiers and specializers as text. A later form with an EQUAL key
 replaces FORM."
   (list* (first form)
@@ -135,8 +135,8 @@ such parts here."
 
 (defun part-run (form)
   "Return a string for the part of FORM, a definition, that is evaluated outside the functions that
-it defines, such as \"specializer\". If several parts are, return the operator of FORM in lower
-case. If none is, return NIL."
+it defines, such as \"specializer\". If there are several such parts, return the operator of FORM in
+lower case. If there is none, return NIL."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
@@ -186,10 +186,11 @@ taken most of the time since *BEGAN*: BODY would probably take too long for the 
            ,again)))))
 
 (defun read-definer (top-form)
-  "Record the names that the form in TOP-FORM uses, and remove the form from TOP-FORM, a structure
-from UNREAD-DEFINERS. If the form turns out to be no definition, remove TOP-FORM from **DEFINERS**.
-The form is a definition in three cases: its operator is in *DEFINERS-OF-FUNCTIONS*; its expansion
-contains the name in TOP-FORM as quoted data; or that name is a string and the form uses names."
+  "TOP-FORM is a TOP-FORM structure from UNREAD-DEFINERS. Record the names that its form uses, and
+remove the form from it. If the form turns out to be no definition, remove TOP-FORM from
+**DEFINERS**. The form is a definition in three cases: its operator is in *DEFINERS-OF-FUNCTIONS*;
+its expansion contains the defined name (TOP-FORM-NAME) as quoted data; or the defined name is a
+string, and the form uses any names."
   (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
          (name (top-form-name top-form)) (package (top-form-package top-form))
          (*package* (if (package-name package) package *package*)) (read nil))

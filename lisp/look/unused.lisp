@@ -13,8 +13,8 @@ seldom uses all functions that DEFSTRUCT makes."
            (consp (known :function :info name)))))
 
 (defun typed-structure-functions (package)
-  "Return a set of the names of the functions that DEFSTRUCT made for those structures with home
-package PACKAGE whose instances are lists or vectors. The set is the keys of a hash table."
+  "Return a hash table whose keys are names of functions that DEFSTRUCT made. It has those of each
+structure whose instances are lists or vectors and whose name has the home package PACKAGE."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (symbol (home-symbols package) names)
       (when (typed-structure symbol)
@@ -105,10 +105,10 @@ definition of NAME itself is left out."
           :test #'equal))
 
 (defun used-anyway-p (index name users names)
-  "USERS is a list of the names of the users of the function NAME, and the keys of the hash table
-NAMES are the names of all functions of the package. Return true if NAME counts as used whether or
-not other functions of the package are used: it is exported, a macro, or in the data of a function,
-or one of USERS is not in NAMES."
+  "Return true if the function NAME counts as used even if no other function of its package is used:
+it is exported, it is a macro, a function contains NAME as data, or a function of another package
+uses it. USERS is a list of the names of the users of NAME. The keys of the hash table NAMES are the
+names of the functions of the package. INDEX is the index of uses."
   (or (external-p name)
       (and (symbolp name) (or (macro-function name) (mentioner index name)) t)
       (notevery (lambda (user) (gethash user names)) users)))

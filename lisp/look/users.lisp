@@ -1,5 +1,6 @@
-;;;; A user is a function that uses other names. This file finds the users with a given name: its
-;;;; function, methods, macro function, compiler macro function and expanders.
+;;;; A user is a function whose code uses other names. This file finds all users that are
+;;;; definitions of a given name: the function with this name, its methods, macro function, compiler
+;;;; macro function and expanders.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -9,8 +10,8 @@
   '((:function . nil) (:method . nil) (:macro . nil)
     (:compiler-macro . "compiler macro") (:type . "type expander") (:setf . "setf expander")
     (:report . "condition report"))
-  "The kinds of functions that can be found by a name, as (KIND . WORD) pairs. Answers show the
-string WORD with a function of this kind. If WORD is NIL, answers show no word.")
+  "The kinds of functions that can be found by a name, as (KIND . WORD) pairs. WORD is the string to
+show in answers with a function of this kind, or NIL to show none.")
 
 (defun expander (category name)
   "If CATEGORY is :TYPE, return the function that expands the type NAME. If CATEGORY is :SETF,
@@ -74,12 +75,12 @@ of the kind in USER."
             ((symbol-package (name-symbol name)) t)))))
 
 (defun kind-word (kind)
-  "Return the string that answers show for KIND, a key of *USER-KINDS*, or NIL if answers show
-none."
+  "Return the string for KIND, a key of *USER-KINDS*, in answers. Return NIL if answers have none."
   (cdr (assoc kind *user-kinds*)))
 
 (defun kind-text (user)
-  "Return the string that answers show for the kind of USER, a USER structure, or NIL."
+  "Return the string for the kind of USER, a USER structure, in answers. Return NIL if answers have
+none."
   (kind-word (user-kind user)))
 
 (defun user-code (user)
@@ -94,8 +95,8 @@ TOP-FORM structure."
   (and (user-p user) (user-name user)))
 
 (defun user-before-p (one other)
-  "Return true if answers show ONE before OTHER, both USER or TOP-FORM structures: by name, then by
-package. A structure without a name comes last."
+  "Return true if ONE comes before OTHER in answers. Both are USER or TOP-FORM structures. They are
+sorted by name, then by package. A structure without a name comes last."
   (let ((name-1 (name-of one)) (name-2 (name-of other)))
     (cond ((null name-1) nil)
           ((null name-2) t)

@@ -28,7 +28,7 @@ uses, each an integer that combines a user and a kind, ordered by user."
 (defstruct (use-index (:constructor make-use-index ()))
   "The index of uses of names.
 PENDING: a list of what is still to be added while the index is being built: function names, then
-USER structures of kind :LOOSE.
+USER structures of kind :LOOSE (for code without a name).
 USERS: a vector of all USER structures. The first SORTED of them are sorted by name and package.
 SORTED is NIL until the index is complete.
 PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had when USERS was sorted.
@@ -61,12 +61,14 @@ CURRENT-INDEX returns a complete one.")
 
 (declaim (inline use-user use-kind))
 (defun use-user (use)
-  "Return the number of the user in USE, an integer from the index."
+  "USE is an integer from the index, which combines a user and a kind of use. Return the number of
+the user."
   (declare (type (unsigned-byte 32) use))
   (ash use -3))
 
 (defun use-kind (use)
-  "Return the position in *USE-KINDS* of the kind in USE, an integer from the index."
+  "USE is an integer from the index, which combines a user and a kind of use. Return the position of
+the kind in *USE-KINDS*."
   (declare (type (unsigned-byte 32) use))
   (logand use 7))
 
@@ -96,15 +98,16 @@ refers to, and the symbols that CODE contains as data."
 
 (defun note-constants (index number user called mentioned)
   "CALLED and MENTIONED are lists of names in the constants of the code object of USER, a USER
-structure with position NUMBER in INDEX. Add their uses to INDEX. If the code object also has the
-code of a top-level form, perhaps only this form uses the constants, so record a :MENTION. But
-record the true kind if METHOD-ALONE-P is true of the code object, or if USER is the top-level form
-itself."
+structure with position NUMBER in INDEX. Record in INDEX that USER uses these names: :CONSTANT for
+CALLED, :MENTION for MENTIONED. Record :MENTION for CALLED too if the code object also has the code
+of a top-level form, because perhaps only this form uses the constants. But keep :CONSTANT if
+METHOD-ALONE-P is true of the code object, or if USER is the top-level form itself."
   (let* ((code (user-code user))
          (roots (roots-in code))
          (shared (rest roots))          ; True if CODE has the code of several users.
          (with-form (and shared (member :top-level roots)))
-         ;; NOTE skips these names: the cross references already show which user uses them.
+         ;; The local function NOTE skips these names: the cross references already show which
+         ;; user uses them.
          (in-xrefs (and shared (names-in-xrefs code)))
          (certain (or (not with-form)
                       (null (user-name user))
@@ -121,7 +124,8 @@ itself."
 
 (defun note-xrefs (index number user called mentioned)
   "Add to INDEX the uses in the cross references of USER, a USER structure with position NUMBER in
-INDEX. CALLED and MENTIONED are the two lists from NAMES-IN-CONSTANTS for the code of USER."
+INDEX. CALLED and MENTIONED are the two lists from NAMES-IN-CONSTANTS for the code of USER. They
+show whether the compiler has removed a call (REMOVED-CALL-P). Add such a call as a :MENTION."
   (flet ((note (kind name form)
            (declare (ignore form))
            (let ((position (position kind *use-kinds*)))
@@ -163,7 +167,8 @@ transform calls of NAME, because code with such a call needs no constant for NAM
        (not (known :function :inlinep name))
        (not (known :function :inlining-data name))
        (not (known :function :source-transform name))
-       ;; The compiler may open-code a function that has :INFO.
+       ;; The compiler may open-code a call of a function that has :INFO. Such a call needs no
+       ;; constant.
        (not (known :function :info name))
        (not (member name called :test #'eq))
        (not (member name mentioned :test #'eq))))
@@ -192,9 +197,9 @@ transform calls of NAME, because code with such a call needs no constant for NAM
                  (aref larger 0) number)))))))
 
 (defun covered-by-last-p (use uses)
-  "USE is an integer for a use. Return true if the vector USES has a use by the same user that makes
-USE superfluous, as COVERED-P decides. Look only at the last elements, since USES is ordered by
-user."
+  "USE is an integer for a use of a name, and USES the vector of the known uses of this name. Return
+true if USE need not be added, because COVERED-P is true of USE and one of USES by the same user.
+Look only at the last elements, since USES is ordered by user."
   (declare (type (unsigned-byte 32) use) (type uses uses) (optimize speed))
   (loop for i from (aref uses 0) downto 1
         for known = (aref uses i)

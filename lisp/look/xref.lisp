@@ -11,19 +11,19 @@ docs/develop/contracts.md)."
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 
-;; Some SBCLs are built without cross references to their own functions. The second string describes
-;; the loss on such an SBCL.
+;; Some SBCLs are built without cross references to their own functions. The text after :WITHOUT
+;; says what the user loses there.
 (define-ability "cross-references to CL"
   :without "who_calls finds fewer callers of mapcar and the like")
 (define-check (xrefs-kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "First read again the files that were loaded since the last use of this macro. Then take the lock
-of the index, and evaluate the forms BODY with the variable INDEX bound to the current index.
-Reading a file can run reader macros of the program, which must not run while this thread holds the
-lock. So the files are read before, and *MAY-READ-SPANS* (jobs/spans.lisp) forbids BODY to read
-files. *BEGAN* (top-forms.lisp) is bound to the time at which this began. For BODY, *COLLECTED*
-(rows.lisp) and *NATIVE-FILES* (sites.lisp) are bound to empty values."
+  "Evaluate the forms BODY with the variable INDEX bound to the current index, while this thread
+holds the lock of the index. Before that, read again the files that were loaded since the last use
+of this macro. Reading a file can run reader macros of the program, which must not run while this
+thread holds the lock. So *MAY-READ-SPANS* (jobs/spans.lisp) forbids BODY to read files. *BEGAN*
+(top-forms.lisp) is bound to the time before the files are read. For BODY, *COLLECTED* (rows.lisp)
+and *NATIVE-FILES* (sites.lisp) are bound to empty values."
   `(let ((*began* (get-internal-real-time)))
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -52,9 +52,9 @@ defines."
         (t (list (top-form-name user) nil nil nil))))
 
 (defun users-of-names (names)
-  "Return two lists that describe functions and top-level forms, with a list from USER-PARTS for
-each. The first describes the code that uses one of NAMES. The second describes other code, which
-only contains one of NAMES as data. Neither contains duplicates or code that is running."
+  "Return two lists that describe functions and top-level forms, each by a list from USER-PARTS. The
+first list is for the code that uses one of NAMES. The second is for other code, which only contains
+one of NAMES as data. Neither contains duplicates or code that is running."
   (with-index (index)
     (flet ((parts (kinds)
              (remove-duplicates
@@ -74,13 +74,14 @@ top-level forms and of code without a name. OTHERS lists OTHER-ROW structures."
   (functions '()) (others '()) (places '()))
 
 (defstruct (other-row (:constructor make-other-row (name word group)))
-  "A row for users of a name that answers do not show as functions. NAME is the name to show, WORD a
-string such as \"setf expander\", and GROUP the list of these users, USER or TOP-FORM structures."
+  "A row of an answer for users of a name that are not shown as functions. NAME is the name to show,
+WORD a string such as \"setf expander\", and GROUP the list of these users, USER or TOP-FORM
+structures."
   name word group)
 
 (defstruct (row-block (:constructor make-row-block (row items)))
-  "A part of the rows of an answer. ROW is a function that takes one of ITEMS and a boolean, true to
-include source locations, and returns the row for the item."
+  "Some of the rows of an answer, one for each element of the list ITEMS. ROW is a function that
+makes a row. It takes an item and a boolean, true to include source locations in the row."
   row items)
 
 (defun form-before-p (one other)
@@ -115,10 +116,11 @@ call NAME."
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "PLACES is a list of users of NAME without a name: TOP-FORM structures and USER structures. NAMED
-is a list of groups of the other users, which have names. Return PLACES sorted by file, each element
-as a list of its own. Leave out an element that occurs twice, that has the same code as a user in
-NAMED, or that is only the top-level form which defines such a user."
+  "PLACES and NAMED are lists of the users of NAME. PLACES lists those that have no name themselves:
+TOP-FORM structures and USER structures. NAMED lists groups of the users that have names. Return
+PLACES sorted by file, each element as a list of its own. Leave out an element that occurs twice,
+that has the same code as a user in NAMED, or that is only the top-level form which defines such a
+user."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -128,8 +130,8 @@ NAMED, or that is only the top-level form which defines such a user."
                                   #'form-before-p)))))
 
 (defun rows-for (users name)
-  "Return a ROWS structure for USERS, a list of USER and TOP-FORM structures that use NAME. If a
-constructor made by DEFSTRUCT is among them, also add a row for its structure to ROWS-OTHERS."
+  "Return a ROWS structure for USERS, a list of USER and TOP-FORM structures that use NAME. For each
+constructor among them that DEFSTRUCT made, OTHERS also has an OTHER-ROW for the structure."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (shown-kind user)))
@@ -150,12 +152,13 @@ constructor made by DEFSTRUCT is among them, also add a row for its structure to
     rows))
 
 (defun macro-uses (users)
-  "Return a list of OTHER-ROW structures for the named functions among USERS, which use a macro."
+  "USERS is a list of USER structures for the functions that use a macro. Return a list of OTHER-ROW
+structures for those with a name."
   (loop for group in (grouped (remove-if-not #'name-of users))
         collect (make-other-row (user-name (first group)) "macro use" group)))
 
 (defun sorted-others (others)
-  "Return OTHERS, a list of OTHER-ROW structures, sorted by name, then by word."
+  "Return OTHERS, a list of OTHER-ROW structures, sorted by OTHER-ROW-NAME, then by OTHER-ROW-WORD."
   (flet ((before-p (one other)
            (if (equal (other-row-name one) (other-row-name other))
                (string< (other-row-word one) (other-row-word other))
@@ -173,10 +176,10 @@ OTHERS. GROUPS and OTHERS list groups. A group is a list of users with the same 
                    groups))))
 
 (defun row-blocks (name rows kinds &key more possible)
-  "ROWS is a ROWS structure with the users of NAME. Return a list of two ROW-BLOCK structures: one
-for the slot FUNCTIONS of ROWS, and one for its slot OTHERS together with MORE, a list of OTHER-ROW
-structures. KINDS lists the kinds of the uses, such as :CALLS. POSSIBLE is true if the users only
-contain NAME as data."
+  "ROWS is a ROWS structure with the users of NAME. Return two parts of the answer, a list of two
+ROW-BLOCK structures. The first has the users in the slot FUNCTIONS of ROWS. The second has those in
+its slot OTHERS and in MORE, a list of OTHER-ROW structures. KINDS lists the kinds of the uses, such
+as :CALLS. POSSIBLE is true if the users only contain NAME as data."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
@@ -195,8 +198,9 @@ contain NAME as data."
 
 (defun outside-members (places mentions)
   "Return a plist of JSON members about top-level forms: \"outside\", the first *MOST-PLACES*
-groups of them, and \"outsideCount\", the number of all groups if there are more. PLACES lists the
-groups whose forms use a name, and MENTIONS those whose forms only contain the name as data. The
+groups of them, and \"outsideCount\", the number of all groups if there are more. A group is a list
+of the forms with the same name. PLACES lists the groups whose forms use the requested name.
+MENTIONS lists the groups whose forms only contain it as data. The
 server finds these forms in their files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
@@ -222,8 +226,8 @@ makes this request, and its code will be gone when it has run."
                        :key #'other-row-name))
           (rows-places rows)
           (without-users
-           ;; The top-level form that defines a user in CALLS also contains NAME as data, but only
-           ;; because it contains this definition. So leave it out.
+           ;; A top-level form that defines a function in CALLS also contains NAME, but only within
+           ;; the definition of this function. So leave the form out.
            (different-places (mapcar #'first (rows-places rows))
                              (append (rows-functions calls)
                                      (mapcar #'other-row-group (rows-others calls)))
@@ -234,9 +238,10 @@ makes this request, and its code will be gone when it has run."
 (defun mentioned-rows (index target calls &optional nature)
   "Return a ROWS structure for the functions and forms in INDEX that contain the symbol TARGET as
 data, as in (MAPCAR 'F LIST). Leave out those in CALLS, the ROWS structure of the functions and
-forms that use TARGET. NATURE is NIL or a string such as \"FUNCTION\". If it is a string, and TARGET
-has definitions, but none of a kind (natures.lisp) whose name contains NATURE, return an empty
-structure. Such data probably refers to one of the other definitions."
+forms that use TARGET. NATURE is NIL or a string such as \"FUNCTION\", the kind of definition
+(natures.lisp) that the request is about. If TARGET has definitions, but none whose kind contains
+the text NATURE, return an empty structure, since the data then probably refers to a definition of
+another kind."
   (let ((natures (and nature (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -251,7 +256,7 @@ compiler are such functions."
 
 (defun sbcl-users (index name)
   "Return a list of new USER structures for functions of SBCL that call NAME. INDEX does not have
-these functions, since they are definitions of no name."
+these functions, because none of them is the definition of a name."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
@@ -264,14 +269,14 @@ these functions, since they are definitions of no name."
     users))
 
 (defun sbcl-rows-block (index name)
-  "Return a ROW-BLOCK structure for functions of SBCL that call the function NAME, but have no name
-themselves (see SBCL-USERS). INDEX is the index of uses."
+  "Return a ROW-BLOCK structure, a part of the answer, with the functions of SBCL that call the
+function NAME, but have no name themselves (see SBCL-USERS). INDEX is the index of uses."
   (make-row-block (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
                   (sbcl-users index name)))
 
 (defun function-block (name kind word users)
   "Return a ROW-BLOCK structure for the functions among USERS, which use the variable NAME in the
-way KIND, such as :SETS. WORD is the string that answers show for KIND."
+way KIND, such as :SETS. WORD is the string for KIND in answers."
   (make-row-block (lambda (group sites)
                     (user-data group name (list kind) :kind word :sites sites))
                   (rows-functions (rows-for users name))))
@@ -318,8 +323,9 @@ callers with the same name once. Return NIL if *WITHIN* is NIL."
 
 (defun functions-finding-names (index packages)
   "Return a sorted list of the functions in INDEX that look up symbols by INTERN, FIND-SYMBOL or the
-reader, and that have a name in one of PACKAGES, a list of package names. They may call functions
-without a cross reference. Leave out macros."
+reader, and that have a name in one of PACKAGES, a list of package names. Such a function may call
+functions for which it has no cross references, because it finds their names only when it runs.
+Leave out macros."
   (let ((found '()))
     (dolist (finder '(intern find-symbol read read-preserving-whitespace read-from-string
                       read-delimited-list))
@@ -336,9 +342,9 @@ without a cross reference. Leave out macros."
     (sort found #'string< :key #'shown-name)))
 
 (defun unseen-callers (index symbol)
-  "Return a plist for a JSON object about functions that look up symbols by name and so may call
-SYMBOL, a function of the program: three of their names, and their number. INDEX is the index of
-uses."
+  "A function that looks up symbols by name may call SYMBOL although its code does not contain it.
+Return a plist for a JSON object about such functions: the names of at most three, and the number of
+all. Return NIL if SYMBOL does not belong to the program. INDEX is the index of uses."
   (when (mentioned-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (mapcar #'shown-name (page users 0 3))

@@ -87,8 +87,8 @@ Return NIL if there is none."
 
 (defun caller-text (call above)
   "CALL is a CALL structure, and ABOVE is NIL or the recorded call around CALL in the answer. Return
-text for the caller of CALL. Return NIL if the caller is unknown, the observed form, or the function
-of ABOVE."
+text for the caller of CALL. Return NIL if the caller is unknown. Also return NIL if the caller is
+the observed form or the function of ABOVE."
   (let* ((code (call-code call))
          (name (nil-if-unknown (and code (debug-name (debug-at code (call-offset call)))))))
     (unless (or (null name)
@@ -125,8 +125,8 @@ may have entered more methods. Return NIL if the function is not generic."
 
 (defun method-in-line (call)
   "CALL is a CALL structure. If a call has only one applicable method, and this method reads or sets
-a slot or returns a constant, SBCL does not enter the method. Return this method of CALL. Return NIL
-if there is none, or if code of the program chooses methods."
+a slot or returns a constant, SBCL does not enter the method. Return this method if CALL is such a
+call. Return NIL otherwise, or if the program has defined its own rules for the choice of methods."
   (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
     (and methods
          (null (rest methods))

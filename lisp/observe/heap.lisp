@@ -57,7 +57,7 @@ collection. Return NIL if the heap is too large."
          (counts (heap-count-counts heap-count))
          (octets (heap-count-octets heap-count))
          ;; Objects that other threads have allocated since the collection are in the youngest
-         ;; generation.
+         ;; generation. Leave this generation out, unless the older objects are in it, too.
          (young (if (plusp (generation classes)) 0 -1)))
     (walk-heap (lambda (object type size)
                  (declare (ignore type))
@@ -81,9 +81,9 @@ walked, end the operation with an error answer."
              ((nil)))))
 
 (defun shown-class-p (class package)
-  "Return true if answers list CLASS. If PACKAGE is not NIL, they list the classes of PACKAGE. Else
-they list a class that belongs to the program or to COMMON-LISP, or that is neither a structure
-class nor a standard class."
+  "Return true if CLASS is to be listed in the answer. If PACKAGE is not NIL, CLASS must be a class
+of PACKAGE. Else CLASS must belong to the program or to COMMON-LISP, or be neither a structure class
+nor a standard class."
   (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
     (cond (package (eq home package))
           ((program-class-p class))

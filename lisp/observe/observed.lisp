@@ -77,8 +77,8 @@ there are none, or too many, end the operation with an error answer."
 
 (defun built-in-p (name)
   "Return true if NAME is an ordinary function of SBCL. Probes miss most calls of such a function,
-since SBCL's own code calls it directly, not by its name. For some of these functions, to redirect
-the calls takes minutes and cannot be interrupted."
+since SBCL's own code calls it directly, not by its name. For some of these functions, SBCL
+needs minutes to install a wrapper, and cannot be interrupted meanwhile."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (sbcl-file-p (code-file (code-of function))))))

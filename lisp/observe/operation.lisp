@@ -90,7 +90,7 @@ most calls."
     (call-cost)
     (make-probes observation names where home)
     (let ((members (call-as-job-part home (lambda () (observe-calls observation code seconds)))))
-      ;; The observation has not ended if it never began, because preparing CODE has failed.
+      ;; If the preparation of CODE has failed, the observation never began, so it has no end.
       (if (observation-ended observation)
           (list* "observed" (make-json-object (append (observation-members observation)
                                                       (calls-members observation types limit)))

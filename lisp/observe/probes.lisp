@@ -4,9 +4,10 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-;;; The methods that calls enter. SBCL makes the code that calls the methods of a generic function
-;;; at a call of the function, and again after a probe was installed or removed. The backend wraps
-;;; methods only in this code. The method objects and their functions are not changed.
+;;; The methods that calls enter. A generic function calls its methods from code that SBCL makes
+;;; when the generic function is called. After a probe was installed or removed, SBCL makes this
+;;; code again. The backend wraps methods only in this code, and changes neither the method objects
+;;; nor their functions.
 
 (sb-ext:defglobal **entered-functions** '()
   "A list of the generic functions with probes. A probe is a wrapper that records calls. A generic
@@ -16,9 +17,11 @@ function with several probes is in the list once for each probe.")
   "A lock that a thread holds while it changes **ENTERED-FUNCTIONS**.")
 
 (defun noting-entries (original function method code fast)
-  "Wrapper around +CALLED-METHOD+, SBCL's function that returns the function to call for METHOD:
-call ORIGINAL with FUNCTION, METHOD, CODE and FAST. If the generic function FUNCTION has a probe,
-return a function that first records the entry of METHOD. Else return the value of ORIGINAL."
+  "A wrapper of SBCL's function that returns the function to call for a method (+CALLED-METHOD+).
+ORIGINAL is that function. The other parameters are its arguments: the generic function FUNCTION,
+METHOD or NIL, the function CODE of METHOD, and true as FAST if CODE is a fast function. If FUNCTION
+has a probe, return a function that first records that METHOD was entered. Otherwise return the
+value of ORIGINAL."
   (let ((code (funcall original function method code fast)))
     (declare (type function code))
     (if (and method (member function **entered-functions** :test #'eq))
@@ -37,7 +40,8 @@ example by installing a probe."
       (wrap +called-method+ 'noting-entries #'noting-entries))))
 
 (defun forget-entries-of (function)
-  "Undo one call of NOTE-ENTRIES-OF for the generic function FUNCTION."
+  "Undo one call of NOTE-ENTRIES-OF for the generic function FUNCTION. After as many calls of this
+function, the methods that calls of FUNCTION enter are no longer recorded."
   (sb-thread:with-mutex (**entered-lock**)
     (setf **entered-functions** (remove function **entered-functions** :count 1))
     (when (and (null **entered-functions**) +called-method+)

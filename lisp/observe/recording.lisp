@@ -1,7 +1,7 @@
-;;;; Records calls. A PROBE is a wrapper around a function that records its calls for an
-;;;; OBSERVATION: arguments, values and times, without changing what a call does. The memory for the
-;;;; records is limited, however often the function is called. probes.lisp installs the probes,
-;;;; calls.lisp shows the calls.
+;;;; Records calls. A PROBE is a wrapper around a function. It records the calls of this function
+;;;; for an OBSERVATION, with arguments, values and times, and does not change what a call does. The
+;;;; memory for the records is limited, however often the function is called. probes.lisp installs
+;;;; the probes, calls.lisp shows the calls.
 ;;;;
 ;;;; RECORDER makes the wrapper of a probe. For each call, the wrapper calls DUE-P, which decides
 ;;;; whether to record it, and then RECORD-CALL, which makes a CALL structure (NEW-CALL), keeps it
@@ -90,11 +90,12 @@ call."
 (defparameter *depth-limit* 500
   "The end of a call is not recorded if the call is nested in at least this many recorded calls.")
 (defparameter *stack-limit* 262144
-  "The end of a call is not recorded if the stack has fewer free octets than this when it begins.")
+  "The end of a call is not recorded if the stack has fewer free octets than this when the call
+begins.")
 (defconstant +quick-calls+ 65536
   "The number of calls of a function after which the rate of its calls is checked again.")
 (defparameter *calls-a-second* 500000
-  "The rate of calls of a function, per second, up to which all of them are recorded.")
+  "All calls of a function are recorded as long as there are at most so many calls a second.")
 
 (defun kept-objects (objects)
   "Return the list OBJECTS with a GONE-OBJECT structure in place of each object that is allocated on
@@ -160,7 +161,8 @@ a PROBE structure. ADDRESS is the return address of the call, or NIL."
                (if (and (< depth *depth-limit*) (>= left *stack-limit*)) :running :passed))))
 
 (defun end-call (call how values)
-  "Record that CALL has ended with VALUES. HOW is :RETURNED or :LEFT."
+  "Record that CALL, a CALL structure, has ended with the list VALUES. HOW is :RETURNED, or :LEFT
+after a non-local exit."
   (setf (call-ended call) (now)
         (call-values call) (kept-objects values)
         (call-how call) how))
@@ -168,9 +170,9 @@ a PROBE structure. ADDRESS is the return address of the call, or NIL."
 (defparameter *entered-limit* 100 "The maximum number of entered methods recorded for one call.")
 
 (defun note-entry (function method)
-  "Record that METHOD of the generic function FUNCTION is entered, if the innermost recorded call of
-this thread is a call of FUNCTION. If several observations record that call, each has its own CALL
-structure for it; record METHOD in all of these."
+  "METHOD of the generic function FUNCTION begins to run. Record this if the innermost recorded call
+of this thread is a call of FUNCTION. If several observations record that call, each has its own
+CALL structure for it. Then record METHOD in all of these."
   (unless *unrecorded*
     (loop with observations = '()
           for call = *innermost* then (call-parent call)
@@ -183,8 +185,8 @@ structure for it; record METHOD in all of these."
 
 (defun note-unrecorded (probe)
   "A call of the function of PROBE begins, but is not recorded. If the innermost recorded call in
-this thread is of the same function, record there no more methods that are entered, since they may
-belong to the unrecorded call."
+this thread is a call of the same function, stop adding entered methods to its record, since these
+may belong to the unrecorded call."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))
@@ -224,8 +226,9 @@ call if the function in the slot WHERE of PROBE returns true for ARGUMENTS, or i
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "If the last +QUICK-CALLS+ calls of the function of PROBE came too fast, record fewer calls from
-the call with NUMBER on. Do nothing if PROBE has a function WHERE."
+  "The function of PROBE is about to be called, after NUMBER earlier calls. If the last
++QUICK-CALLS+ calls came too fast, record fewer calls from now on, unless PROBE has a function in
+its slot WHERE."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -235,9 +238,10 @@ the call with NUMBER on. Do nothing if PROBE has a function WHERE."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true if the call is to be recorded; RECORD-CALL
-then also asks the function in the slot WHERE of PROBE. Return NIL for a call while interrupts are
-disabled, as inside a lock of SBCL, because recording takes some of these locks."
+  "Count a call of the function of PROBE. Return true if the call is to be recorded, as far as this
+does not depend on its arguments. RECORD-CALL then looks at the arguments with the function in the
+slot WHERE of PROBE. Return NIL for a call while interrupts are disabled, as inside a lock of SBCL,
+because recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)

@@ -71,7 +71,7 @@ allocated page of memory.")
    (lambda () (funcall (profiler "STOP-PROFILING")))))
 
 (defun profiler (name)
-  "Return the function of SBCL's profiler named NAME, a string. If this SBCL has no profiler, end
+  "Return the function called NAME, a string, of SBCL's profiler. If this SBCL has no profiler, end
 the operation with an error answer."
   (or (contrib-function "SB-SPROF" name)
       (progn (require-contrib "SB-SPROF")
@@ -79,8 +79,8 @@ the operation with an error answer."
       (fail-lookup "noProfiler" t)))
 
 (defun profiler-value (name)
-  "Return the value of the variable of SBCL's profiler named NAME, a string. Return NIL if there is
-no such variable."
+  "Return the value of the variable called NAME, a string, of SBCL's profiler. Return NIL if there
+is none."
   (let ((symbol (contrib-symbol "SB-SPROF" name)))
     (and symbol (boundp symbol) (symbol-value symbol))))
 
@@ -106,9 +106,10 @@ called."
   name (samples 0) (callees '()))
 
 (defun profile-members (mode top octets)
-  "Return a plist for a JSON object about the samples in MODE: their number, true if the maximum
-number was reached, and at most TOP functions. OCTETS is the number of octets that were allocated
-while the samples were taken, or NIL if this number is unknown."
+  "Return a plist for a JSON object about the samples that were taken: their number, true if the
+maximum number was reached, and at most TOP functions. MODE is the mode of the profiler. OCTETS is
+the number of octets that were allocated while the samples were taken, or NIL if this number is
+unknown."
   (multiple-value-bind (spots graph all) (counted-samples mode)
     (let ((samples (graph-frame-samples graph)))
       (list "samples" samples
@@ -155,8 +156,8 @@ in fewer than one of 2000 samples."
     (append running (page others 0 (- top (length running))))))
 
 (defun spot-row (spot samples)
-  "Return a JSON object for SPOT, with its counts as percentages of SAMPLES, the number of samples
-in which the program ran."
+  "Return a JSON object about the function of SPOT, a SPOT structure. Its counts become percentages
+of SAMPLES, the number of samples in which the program ran."
   (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
     (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
       (object "name" (spot-text (spot-name spot))
@@ -171,8 +172,8 @@ in which the program ran."
 (defparameter *foreign* "foreign function " "SBCL's prefix for the names of foreign functions.")
 
 (defun spot-text (name)
-  "Return the text that answers show for NAME, the value of the slot NAME of a SPOT structure. NAME
-is a debug name or a text."
+  "Return the text in answers for NAME, the value of the slot NAME of a SPOT structure. NAME is a
+debug name or a text."
   (cond ((starts-p name *foreign*) (subseq name (length *foreign*)))
         ((stringp name) name)
         ((form-name-p name) "the form")
@@ -191,8 +192,9 @@ NIL if this location is unknown or in one of SBCL's own files."
 ;;; Counting samples by function
 
 (defun counted-samples (mode)
-  "Return three values: a list of SPOT structures for all samples in MODE, the root of the call tree
-of the samples in which the program ran, and the number of all samples."
+  "Return three values: a list of SPOT structures for the functions in the samples in which the
+program ran, the root of the call tree of these samples, and the number of all samples. MODE is the
+mode of the profiler, such as :ALLOC."
   (let* ((spots (make-hash-table :test 'equal)) (graph (make-graph-frame nil))
          (all (map-stacks (lambda (stack) (count-stack stack spots) (count-calls stack graph))
                           mode)))
@@ -200,7 +202,8 @@ of the samples in which the program ran, and the number of all samples."
 
 (defun count-stack (stack spots)
   "Count the sample with STACK, a list of SAMPLED-FRAME structures, in SPOTS, a hash table from
-names to SPOT structures. A function that is on the stack several times counts once in TOTAL."
+names to SPOT structures. If a function is on the stack several times, add only 1 to its
+SPOT-TOTAL."
   (loop with counted = '()
         for (frame . inner) on stack
         for caller = nil then name
@@ -269,9 +272,9 @@ frame precedes its callees, and callees with more samples come first."
 ;;; The functions on sampled stacks
 
 (defun map-stacks (visit mode)
-  "For each sample in MODE during which the program ran, call the function VISIT with a list of
-SAMPLED-FRAME structures: the program's functions on the stack, outermost first. Return the number
-of all samples."
+  "For each sample in which the program ran, call the function VISIT with a list of SAMPLED-FRAME
+structures: the program's functions on the stack, outermost first. MODE is the mode of the profiler.
+Return the number of all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((samples 0))
     (funcall (profiler "MAP-TRACES")

@@ -15,7 +15,8 @@
   "The maximum number of objects that are examined to find the tables of one variable.")
 
 (defun tables-within (object)
-  "Return a list of the hash tables that can be reached from OBJECT through data of the program."
+  "Return a list of the hash tables that can be reached from OBJECT through data of the program.
+Examine at most *MOST-OBJECTS* objects."
   (let ((left (list object)) (seen (make-hash-table :test 'eq)) (tables '()))
     (loop while (and left (< (hash-table-count seen) *most-objects*))
           do (let ((part (pop left)))

@@ -63,8 +63,8 @@ of seconds.")
 
 (defun over-p (passed limit waited)
   "Return true if a measurement has taken longer than LIMIT seconds. PASSED is the number of seconds
-since it began, and WAITED the value of WAITED-SECONDS at its beginning. Of PASSED, leave out the
-time for which this thread waited for a CPU, but at most *WAITED-LIMIT* seconds."
+since it began, and WAITED the result of WAITED-SECONDS at that moment. First subtract from PASSED
+the time for which this thread waited for a CPU meanwhile, but at most *WAITED-LIMIT* seconds."
   (declare (type double-float passed limit waited))
   ;; WAITED-SECONDS takes longer than many measured forms, so it is called only if necessary.
   (and (> passed limit)
@@ -119,9 +119,9 @@ values of READER, and the median of the octets."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "ROUNDS is a list of TAKEN structures. DENIED is the fraction of the time in which the thread
-waited for a CPU. Return true if the thread used a CPU for more than a twentieth of the rest of the
-time."
+  "Return true if the measured code mostly used a CPU, and did not sleep or wait for input. ROUNDS
+is a list of TAKEN structures, the costs of the code. DENIED is the fraction of the time in which
+the thread waited for a CPU. A twentieth of the rest of the time is enough."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu))
         (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))

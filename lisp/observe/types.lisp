@@ -85,8 +85,8 @@ objects. LEAST and MOST are the smallest and largest integer, or NIL."
 
 (defun places-of (parameters arguments)
   "Return a list of (PLACE . ARGUMENT) pairs that matches ARGUMENTS to the lambda list PARAMETERS.
-PLACE is the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown
-keywords."
+PLACE is the variable of a parameter, a keyword, or &REST. Leave out a keyword that PARAMETERS does
+not have, and its argument."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)

@@ -118,11 +118,12 @@ they leave out SYMBOL."
           when definition do (setf (definition-kept definition) nil))))
 
 (defun note-unset (definition old old-text text value)
-  "DEFINITION defines a variable in TEXT. The variable kept VALUE while a file with this text was
-loaded. OLD is its definition in OLD-TEXT, the text loaded before, or NIL. If TEXT gives another
-value than the form that made VALUE, record this in DEFINITION, and return DEFINITION. Otherwise
-return NIL. If the load of OLD-TEXT did not set the variable either, the form that made VALUE is
-older. But if the program has assigned the variable since that load, take the form in OLD-TEXT."
+  "The load of a file did not set the variable of DEFINITION: it kept VALUE. TEXT is the text of the
+file, OLD-TEXT the text loaded before, and OLD the definition of the variable in OLD-TEXT, or NIL.
+If TEXT gives another value than the form that made VALUE, record this in DEFINITION, and return
+DEFINITION. Otherwise return NIL. Usually, the form that made VALUE is in OLD-TEXT. It is an older
+form if the load of OLD-TEXT did not set the variable either. But if the program has assigned the
+variable since that load, take the form in OLD-TEXT."
   (let* ((symbol (definition-name definition))
          (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
@@ -154,8 +155,9 @@ hash table from variables to their values before the load."
 
 (defun changed-names (pairs old-text text)
   "PAIRS is a list of (NEW . OLD) pairs of definitions. OLD-TEXT is the old text of the file, and
-TEXT the new text. Each can be NIL. Return the names of those definitions whose forms in OLD-TEXT
-and TEXT differ, and which SBCL compiles into the code that uses them, as it does with macros."
+TEXT the new text. Each can be NIL. Return a list of the names of the definitions that satisfy
+COMPILED-IN-P, such as macros, and whose forms differ in OLD-TEXT and TEXT. Code that uses such a
+definition is outdated."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -239,7 +241,8 @@ just been compiled."
               (lambda (definition)
                 (let ((function (definition-function definition))
                       (number (definition-number definition)))
-                  ;; TEXT is from the last load, and may lack forms that older loads evaluated.
+                  ;; TEXT is from the last load. So leave out a definition that only an older
+                  ;; load made: its form may not be in TEXT.
                   (when (and forms function number (< number (length forms))
                              (>= (definition-serial definition) (source-file-serial file))
                              (current-p definition)
@@ -251,8 +254,8 @@ just been compiled."
     uses))
 
 (defun note-uses (uses)
-  "Add USES, a list of COMPILED-USE structures, to **OUTDATED**, but keep at most *OUTDATED-LIMIT*
-elements in all."
+  "Add USES, a list of COMPILED-USE structures, to **OUTDATED**, the list of code that was compiled
+with old definitions. Keep at most *OUTDATED-LIMIT* elements in all."
   (setf **outdated**
         (let ((all (union (remove-duplicates uses :test #'same-use-p) **outdated**
                           :test #'same-use-p)))
@@ -296,9 +299,10 @@ Return NIL if the name has no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT, as text, if a macro has computed the name of DEFINITION,
-so that the form does not contain this name. Otherwise return NIL. Also return NIL if DEFINITION is
-of a function that was made under another name: it is unknown which form gave it the present name."
+  "If the form of DEFINITION in TEXT does not contain the name of DEFINITION, return the form as
+text: then a macro has computed the name. Otherwise return NIL. Also return NIL if DEFINITION
+defines a function that was made under another name, since it is unknown which form gave it the
+present name."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition))
          (own (and function (plain-function-name function))))
@@ -312,18 +316,18 @@ of a function that was made under another name: it is unknown which form gave it
 
 (defun numbered-by-form (definition text)
   "Return a pair for DEFINITION, made by a form in TEXT: the name of DEFINITION without its digits,
-and the text of the form. If one form makes FOO1 at one load and FOO2 at the next, their pairs are
-EQUAL. Return NIL if the name has no digits, or if the form contains the name and so always makes
-the same."
+and the text of the form. If one form makes FOO1 at one load and FOO2 at the next, the pairs for
+FOO1 and FOO2 are EQUAL. Return NIL if the name has no digits, or if the form contains the name,
+since then it makes the same name at each load."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "A form can define another name at each load, such as FOO1 and then FOO2. Remove such older
-definitions from FILE, a SOURCE-FILE structure. DEFINITIONS lists the definitions that a load of
-TEXT, the new text of the file, has made. OLD-TEXT is the text of the load before. Remove an older
-definition if its name differs from a new name only in digits, and if the same form made both. PAIRS
-lists (NEW . OLD) pairs of definitions with the same name. Leave them alone."
+  "The same form can define FOO1 at one load and FOO2 at the next. Remove FOO1, the older
+definition, from FILE, a SOURCE-FILE structure. The names must differ only in their digits, and one
+form must have made both definitions. DEFINITIONS lists the definitions of the new load, TEXT is the
+text that it loaded, and OLD-TEXT is the text of the load before. PAIRS lists (NEW . OLD) pairs of
+definitions with the same name, which this function leaves alone."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

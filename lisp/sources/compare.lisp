@@ -40,15 +40,15 @@ that no answer has yet listed as missing from their files."
 
 (define-shape old-item (kept-item)
   "A definition in the image that its file no longer has, or that was evaluated and is in no file.
-  The members from KEPT-ITEM give the reasons if even a load that removes such definitions would
-  keep this one."
+  A load can be told to remove such definitions. If it would keep this one, the members from
+  KEPT-ITEM give the reasons."
   (file string :optional "The file that had the definition; absent when it was evaluated.")
   (time integer :optional "When the definition was evaluated, in seconds since 1970.")
   (by string :optional "The beginning of the form that was evaluated."))
 
 (defun list-as-old (entries)
-  "Record that an answer lists ENTRIES, a list of (DEFINITION FILE) lists, as missing from their
-files."
+  "Record in **LISTED** that an answer lists definitions as missing from their files. ENTRIES is a
+list of (DEFINITION FILE) lists for these definitions."
   (dolist (file (remove-duplicates (mapcar #'second entries) :test #'eq))
     (let ((fresh (loop for (definition of) in entries
                        when (and (eq of file) (not (listed-p definition))) collect definition)))
@@ -82,9 +82,9 @@ beginning with those that no answer has listed yet."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files &optional removed)
-  "Return those of the OUTDATED-USES, COMPILED-USE structures, that concern FILES, a list of files,
-or REMOVED, a list of definitions. A use concerns FILES if one of FILES defines the used name or the
-code that uses it. It concerns REMOVED if REMOVED has a definition of the used name."
+  "Select from the result of OUTDATED-USES, and return a list of COMPILED-USE structures. A use is
+selected if a file in the list FILES defines the used name or the code that uses it. It is also
+selected if REMOVED, a list of definitions, has a definition of the used name."
   (flet ((concerned-p (use)
            (let* ((used (compiled-use-used use)) (user (compiled-use-user use))
                   (method (method-of (compiled-use-function use) user)))
@@ -104,7 +104,8 @@ code that uses it. It concerns REMOVED if REMOVED has a definition of the used n
   (other integer :optional "The number of the top-level form whose method was replaced."))
 
 (defun double-data (double)
-  "Return a JSON object for DOUBLE, a DOUBLED structure."
+  "Return a JSON object for DOUBLE, a DOUBLED structure: a method that a load replaced because two
+forms of a file define it."
   (let ((method (doubled-method double)))
     (object "kind" "method"
             "name" (method-name-text (doubled-name double) method)
@@ -121,7 +122,8 @@ code that uses it. It concerns REMOVED if REMOVED has a definition of the used n
    "Number of instances that have not got the new slots yet. Each gets them when it is used next."))
 
 (defun reslotted-data (change)
-  "Return a JSON object for CHANGE, a RESLOTTED structure."
+  "Return a JSON object for CHANGE, a RESLOTTED structure, which describes a change of the slots of
+a class."
   (let ((class (reslotted-class change)))
     (object "name" (symbol-text (class-name class))
             "new" (mapcar #'symbol-text (reslotted-new change))
@@ -139,8 +141,8 @@ code that uses it. It concerns REMOVED if REMOVED has a definition of the used n
    instances made since the load count, too. Absent if the heap is too large to be searched."))
 
 (defun relaid-data (laid-out)
-  "LAID-OUT is a list of LAID-OUT structures. Return a list of JSON objects for those that may have
-instances with the old layout."
+  "LAID-OUT is a list of LAID-OUT structures, which describe changes of layouts. Return a list of
+JSON objects, one for each changed structure that may have instances with the old layout."
   (loop for structure in laid-out
         for name = (laid-out-name structure)
         for layout = (laid-out-layout structure)
@@ -177,7 +179,8 @@ instances with the old layout."
 (defun agreement (&key forgetting tried)
   "Return a plist for a JSON object about differences between the image and the files in *LOADED*.
 FORGETTING is NIL or, if the load was to remove definitions that a file no longer makes, the path of
-this file. TRIED lists the DEFINITION structures that the load tried to remove."
+this file. TRIED lists the DEFINITION structures that the load tried to remove. They are not listed
+as old definitions, but their uses count as outdated."
   (let ((files (noted-files *loaded*)))
     (append (and forgetting (list "forgetting" forgetting))
             (bounded-members "doubles" (loop for double in (noted-doubles *loaded*)
@@ -335,8 +338,8 @@ kind and name."
                                        (same-method-p method (definition-identity other))))))
 
 (defun evaluated-only (packages)
-  "Return a list of JSON objects for definitions of names in PACKAGES that evaluated forms made, and
-that no loaded file contains."
+  "Return a list of JSON objects, one for each definition that an evaluated form made and that is in
+no loaded file. Consider only names whose home package is in the list PACKAGES."
   (let ((found '()))
     (sb-ext:with-locked-hash-table (**evaluated**)
       (loop for evaluation being the hash-values of **evaluated**

@@ -1,6 +1,6 @@
-;;;; Finds the definitions of a symbol. Each definition has an identity, an object that is new
-;;;; whenever the definition is evaluated. This is the function, or SBCL's source location for the
-;;;; definition.
+;;;; Finds the definitions of a symbol. Each definition has an identity, an object such as its
+;;;; function, or SBCL's source location for it. Whenever the definition is evaluated, it gets a new
+;;;; identity.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -64,8 +64,8 @@ information has a source location. NUMBER is SBCL's number of the kind."
 
 (defun class-identity (symbol)
   "Return an object that is new whenever the class SYMBOL is defined: the source location of the
-class or, without one, the class itself. Return NIL if SYMBOL names no class. Do not make a class
-that SBCL makes only on demand."
+class or, without one, the class itself. Return NIL if SYMBOL names no class. Do not call
+FIND-CLASS: SBCL makes the object of some classes only when it is first asked for it."
   (let* ((cell (class-cell symbol))
          (classoid (and cell (cell-classoid cell)))
          (class (and cell (cell-class cell))))

@@ -16,7 +16,7 @@
   "Differences between the image and files that a request names."
   (unknown boolean :optional "True when none of the files was loaded.")
   (empty boolean :optional "True when the system has no files of its own, only dependencies.")
-  (needs (list string) :optional "Names of the systems on which such a system depends.")
+  (needs (list string) :optional "Names of the systems on which a system without files depends.")
   (files integer :optional)
   (unfinished (list string) :optional "Files whose last load did not end well.")
   (unloaded (list string) :optional "Files of the system that were not loaded.")
@@ -24,10 +24,10 @@
   (disk (list disk-difference) :optional) (disk-total integer :optional))
 
 (defun compare-files (paths package limit more)
-  "Return a JSON object about differences between the image and loaded files, or NIL if there are no
-such files. The files are those that define names of PACKAGE or, if PACKAGE is NIL, those of PATHS,
-native names, that were loaded. LIMIT is the maximum number of differences of each kind in the
-object, or NIL for the default. MORE is a plist to add to the object."
+  "Return a JSON object about differences between the image and loaded files. Compare the files that
+define names of PACKAGE. If PACKAGE is NIL, compare the loaded files among PATHS, a list of native
+names, and return NIL if none of them was loaded. LIMIT is the maximum number of differences of each
+kind in the object, or NIL for the default. MORE is a plist to add to the object."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)
@@ -44,8 +44,8 @@ object, or NIL for the default. MORE is a plist to add to the object."
 
 (defun comparison (files wanted packages)
   "Return a plist for a JSON object about differences between the image and FILES, for definitions
-that satisfy the predicate WANTED. Include definitions of names in PACKAGES that only evaluated
-forms have made."
+that satisfy the predicate WANTED. Include the definitions that only evaluated forms have made, if
+their names are symbols of PACKAGES."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
                   "unfinished" (loop for file in files
@@ -131,8 +131,8 @@ loaded after OLD. Differences in white space and comments do not count."
 
 (defun changed-form-data (removed added parts)
   "Return a list of JSON objects for forms that differ. REMOVED lists the forms that only the old
-text has, and ADDED the forms that only the new text has. An added form gives no object if its text
-is in PARTS, a list of texts of forms that were loaded since. A removed and an added form with the
+text has, and ADDED the forms that only the new text has. Skip an added form whose text is in PARTS,
+a list of texts of forms that were loaded since the old text. A removed and an added form with the
 same operator and name give one object together."
   (let ((heads (loop for form in removed collect (head-of (numbered-form-text form))))
         (data '()))

@@ -110,8 +110,8 @@ method has replaced the method. Return NIL if the file of the method was loaded 
 
 (defun call-displacing-methods (function)
   "Call FUNCTION, which loads a file or a system. While it runs, methods that conflict with new
-lambda lists are removed. Afterwards, even after a non-local exit, add those of them that the load
-has not replaced to the answer of the job."
+lambda lists are removed. Afterwards, even after a non-local exit, the answer of the job also lists
+the removed methods that the load has not replaced."
   (if *displacing*
       (funcall function)
       (let ((*displacing* t) (*displaced* (and *continues* **displaced**)))

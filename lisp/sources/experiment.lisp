@@ -27,9 +27,9 @@ of NAMES, is a method for a class with such a name, or is a package that a keywo
                                 (member (class-name specializer) names))))))
 
 (defun forgettable (names)
-  "NAMES is a list as for OF-NAMES-P. Return two lists of definitions of these names that evaluated
-forms have made. The first has those that are in no file, and their parts. The second has those that
-have replaced a definition from a file."
+  "Return two lists of those definitions of NAMES that evaluated forms have made. The first has the
+definitions that are in no file, and their parts. The second has the definitions that have replaced
+a definition from a file. NAMES is a list as OF-NAMES-P takes it."
   (let* ((all (evaluated-definitions))
          (named (remove-if-not (lambda (definition) (of-names-p definition names)) all))
          (replacing (remove-if-not (lambda (definition)
@@ -59,8 +59,9 @@ definition any more."
                           when (symbolp symbol) collect symbol)))))
 
 (defun referring-p-to (removed)
-  "REMOVED is a list of definitions. Return a predicate that is true of the functions, methods and
-classes that these define, of the instances of these classes, and of the BARE-SYMBOLS of REMOVED."
+  "REMOVED is a list of definitions to be removed. Return a predicate that is true of three kinds of
+objects: the functions, methods and classes that REMOVED defines; the instances of these classes;
+and the symbols that have no other definition (BARE-SYMBOLS)."
   (let* ((symbols (bare-symbols removed))
          (classes (loop for definition in removed
                         for class = (and (eq (definition-kind definition) :class)
@@ -81,9 +82,9 @@ classes that these define, of the instances of these classes, and of the BARE-SY
 parts.")
 
 (defun entry-p (object removed-p)
-  "Return true if only removed definitions need OBJECT, an entry of a list or of a table: OBJECT
-refers to something that satisfies the predicate REMOVED-P, and to no symbol of the program that
-still has a definition."
+  "Return true if only removed definitions need OBJECT, an entry of a list or of a table. This is so
+if OBJECT refers to a removed object, for which the predicate REMOVED-P is true, and to no symbol of
+the program that still has a definition."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
@@ -114,11 +115,11 @@ nothing out of a property list."
               finally (return (values kept texts))))))
 
 (defun trim-table (table removed-p)
-  "Remove the entries of removed definitions from the hash table TABLE. Return a list of texts for
-these entries. REMOVED-P is a predicate for removed definitions, as in ENTRY-P. Remove an entry if
-its key satisfies REMOVED-P, or if only removed definitions need its value. But keep an entry of the
-second kind if its key is a symbol that still has a definition, since the value can have replaced an
-older value."
+  "Remove entries from the hash table TABLE, and return a list of texts for the removed entries. The
+predicate REMOVED-P is true of removed objects, as in ENTRY-P. Remove an entry if its key is a
+removed object. Remove an entry also if only removed definitions need its value (ENTRY-P), unless
+its key is a symbol that still has a definition: a removed definition may only have replaced an
+older value of this key."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -150,7 +151,8 @@ of a hash table. If OBJECT was found elsewhere, SET is NIL, and a list stays as 
 values: OBJECT or the shorter list that replaces OBJECT, and a list of texts for the removed
 entries."
   (cond ((hash-table-p object) (values object (trim-table object removed-p)))
-        ;; A list in a list can be a record, in which the position of an element has a meaning.
+        ;; Do not shorten a list inside another list. It can be a record, in which the position of
+        ;; an element has a meaning. SET is NIL for such a list.
         ((and (consp object) set)
          (multiple-value-bind (kept gone) (list-without object removed-p)
            (when gone (funcall set kept))
@@ -164,10 +166,10 @@ entries."
         (t object)))
 
 (defun trim-value (value set removed-p seen)
-  "Remove the entries that are needed only by definitions that satisfy the predicate REMOVED-P (see
-ENTRY-P) from the lists, hash tables and vectors that can be reached from VALUE. SET is a function
-that stores a new value in the place that holds VALUE. SEEN is an EQ hash table with the objects
-already examined as keys. Return a list of texts for the removed entries."
+  "Look at the lists, hash tables and vectors that can be reached from VALUE. Remove from them each
+entry that only removed definitions need, as ENTRY-P decides by the predicate REMOVED-P. SET is a
+function that stores a new value in the place that holds VALUE. SEEN is an EQ hash table with the
+objects already examined as keys. Return a list of texts for the removed entries."
   (loop with left = (list (list value set))
         while (and left (< (hash-table-count seen) *most-parts*))
         append (destructuring-bind (object set) (pop left)
@@ -179,9 +181,9 @@ already examined as keys. Return a list of texts for the removed entries."
                      gone)))))
 
 (defun trim-plist (symbol removed-p)
-  "Remove each property of SYMBOL whose value only removed definitions need. If SYMBOL itself
-satisfies REMOVED-P, a predicate for removed definitions as in ENTRY-P, remove all its properties.
-Return a list of the removed indicators as texts."
+  "Remove the properties of SYMBOL that belong only to removed definitions: those whose value
+satisfies ENTRY-P with the predicate REMOVED-P. If SYMBOL itself satisfies REMOVED-P, remove all its
+properties. Return a list of the removed indicators as texts."
   (loop for (key value) on (copy-list (symbol-plist symbol)) by #'cddr
         when (or (funcall removed-p symbol) (entry-p value removed-p))
           collect (progn (remprop symbol key) (local-text key))))
@@ -191,10 +193,11 @@ Return a list of the removed indicators as texts."
   "The line of an answer for a search that stopped at *MOST-PARTS* objects.")
 
 (defun trim-program (removed-p)
-  "Remove the entries that only removed definitions need from the values of the program's variables
-and from property lists. The predicate REMOVED-P is true for the removed definitions (see ENTRY-P).
-Return a list of lines about the removed entries, one for each variable or property list. Append a
-line if the search stopped early because the values are too large."
+  "Some entries of lists, hash tables, vectors and property lists are needed only by definitions
+that satisfy the predicate REMOVED-P (see ENTRY-P). Remove these entries from property lists and
+from the values of the program's variables. Return a list of lines about the removed entries, one
+for each variable or property list. Append a line if the search stopped early because the values are
+too large."
   (let ((seen (make-hash-table :test 'eq)) (lines '()) (too-many '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
@@ -219,15 +222,15 @@ line if the search stopped early because the values are too large."
   "Return a list of texts for the code and objects that need DEFINITION and so prevent its removal.
 REMOVED lists all definitions that are to be removed."
   (case (definition-kind definition)
-    ;; For a variable, do not call NEEDS: it counts the evaluated forms that set the variable, and
-    ;; these are to be undone.
+    ;; For a variable, do not call NEEDS. It would also return the evaluated form that set the
+    ;; variable, but the effects of this form are just what shall be undone.
     (:variable (needed-by-code (list (definition-name definition)) removed))
     (t (needs definition removed))))
 
 (defun remove-definitions (definitions)
-  "Remove DEFINITIONS from the image, except the definitions that something needs and the parts of
-these. Return two lists: the removed definitions, and lines of text about the definitions that
-stay."
+  "Remove DEFINITIONS from the image. But keep each definition that something needs, and its parts,
+such as the accessors of a class. Return two lists: the removed definitions, and lines of text about
+the definitions that stay."
   (let ((gone '()) (lines '()))
     (map-removal-steps
      (lambda (step removed)

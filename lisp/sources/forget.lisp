@@ -81,7 +81,8 @@ would have no definition of this kind and name."
 
 (define-shape kept-item (item)
   "A definition, and the reasons why it is not removed."
-  (because (list string) :optional "Texts for definitions and data that need it.")
+  (because (list string) :optional "Texts that name definitions and data that need it, or the error
+of its removal.")
   (used-at (list used-at) :optional
    "Top-level forms that need it, or that would make it if the image did not have it.")
   (defined-in (list string) :optional
@@ -184,9 +185,9 @@ removed. Packages come last, each in a list of its own."
              (mapcar #'list (users-first packages))))))
 
 (defun map-removal-steps (visit definitions)
-  "For each of the REMOVAL-STEPS of DEFINITIONS, call the function VISIT with two lists: the
-definitions to remove in this step, and those of DEFINITIONS that, as far as is known at this step,
-will be removed in the end."
+  "DEFINITIONS are to be removed in several steps (REMOVAL-STEPS). For each step, call the function
+VISIT with two lists: the definitions to remove in this step, and the definitions that all steps
+together will remove, as far as this is known already."
   (loop for step in (removal-steps definitions)
         ;; The first step removes variables, and only the second decides which structures are
         ;; removed. So the first step assumes that parts of structures stay, such as constructors.
@@ -251,9 +252,10 @@ definitions that stay."
 
 (defun forget-old (path which)
   "Remove the definitions that the file PATH, a native truename, no longer makes. Do so only if the
-load of this file just ended normally. If WHICH is \"listed\", do so only if earlier answers have
-listed all these definitions. Return two values: a plist for a JSON object about these definitions,
-and a list of the DEFINITION structures that this function tried to remove."
+load of this file just ended normally. WHICH is T or \"listed\". If it is \"listed\", do so only if
+earlier answers have listed all these definitions. Return two values: a plist for a JSON object
+about these definitions, and a list of the DEFINITION structures that this function tried to
+remove."
   (let* ((file (find path (noted-files *loaded*) :key #'source-file-path
                      :test #'equal))
          (old (and file (old-definitions file))))

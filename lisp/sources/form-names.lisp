@@ -9,13 +9,14 @@ and of the defined name. NAME is NIL if a macro computes the name."
   operator name)
 
 (defun running-text (form)
-  "FORM is the text of a form. Return one text: all its parts that loading evaluates."
+  "FORM is the text of a form. Return the parts of FORM that SBCL evaluates when it loads FORM,
+joined into one text."
   (format nil "~{~A~^ ~}" (mapcar #'running-part (parts-at-top-level form))))
 
 (defun running-part (part)
-  "PART is the text of a top-level form. Return the text in it that loading evaluates: \"\" for a
-standard definition such as DEFUN, the value of a DEFVAR, DEFPARAMETER, DEFGLOBAL or DEFCONSTANT,
-and else PART itself."
+  "PART is the text of a top-level form. Return the text in it that SBCL evaluates when it loads
+PART: \"\" for a standard definition such as DEFUN, the form for the value of a DEFVAR,
+DEFPARAMETER, DEFGLOBAL or DEFCONSTANT, and PART itself for any other form."
   (destructuring-bind (&optional (operator "") name value) (form-parts part 3)
     (let ((own (subseq operator (1+ (or (position #\: operator :from-end t) -1)))))
       (cond ((some (lambda (definer) (string-equal own definer))
@@ -61,9 +62,9 @@ Otherwise return NIL."
        (list (package-name (definition-identity definition)))))
 
 (defun defines-in-text-p (form definition)
-  "Return true if FORM, a text, satisfies SHOWS-P for DEFINITION, and a part of FORM looks
-like a definition of one of these names or of the name of DEFINITION. If DEFINITION stands for the
-export of a symbol, that part must look like a definition of the package."
+  "Return true if FORM, a text, contains all names from SHOWN-NAMES for DEFINITION, and if a part of
+FORM looks like a definition of the name of DEFINITION or of one of these names. If DEFINITION
+stands for the export of a symbol, that part must look like a definition of the package."
   (let ((names (or (exporting-names definition)
                    (cons (string (name-symbol (definition-name definition)))
                          (shown-names definition)))))
@@ -97,9 +98,9 @@ For a string at START, return its contents."
     (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
 
 (defun without-strings (form)
-  "FORM is the text of a form without comments, as PLAIN-FORM returns it. Return FORM without the
-strings in it. Keep strings with a parenthesis, because code may read and evaluate them. Other
-strings may be names of files."
+  "FORM is the text of a form without comments, as PLAIN-FORM returns it. Return FORM without its
+strings, because a string such as a file name can contain the name of a definition by chance. Keep
+strings with an opening parenthesis, because code may read and evaluate them."
   (with-output-to-string (out)
     (loop with end = (length form)
           with start = 0

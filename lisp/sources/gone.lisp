@@ -8,26 +8,27 @@
 ;;;; A DEFINITION structure has the number of the load that made it (SERIAL), the number of the
 ;;;; form in that load (FORM) and, once the definition is gone, the text of that form (MAKER).
 ;;;; MARK-PERHAPS-MADE sets these slots after each load. There are three tests of the text of a
-;;;; form, from the weakest to the strictest. COULD-MAKE-P is true if the text has the name or, when
-;;;; the MAKER builds the name from words, these words. SHOWS-P is true if it has the name.
-;;;; DEFINES-IN-TEXT-P is true if a part of it looks like a definition of the name.
+;;;; form, from the weakest to the strictest. COULD-MAKE-P is true if the text has the name of the
+;;;; definition or, when MAKER builds this name from several words, those words. SHOWS-P is true if
+;;;; the text has the name. DEFINES-IN-TEXT-P is true if a part of the text looks like a definition
+;;;; of the name.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; Definitions that the last load did not make again
 
 (defstruct (loaded-part (:constructor make-loaded-part (number text stood)))
-  "A top-level form of which SBCL evaluates some part when it loads the file. NUMBER is the form's
-number, and TEXT the text of these parts, from RUNNING-TEXT. STOOD is true if the file already had
+  "A top-level form with parts that SBCL evaluates when it loads the file. NUMBER is the number of
+the form. TEXT is the text of these parts, from RUNNING-TEXT. STOOD is true if the file already had
 this form at the previous load."
   number text stood)
 
 (defun mark-perhaps-made (file old-text text serial)
-  "The present load of FILE, a SOURCE-FILE structure, just ended. SERIAL is the number of its
-previous load, OLD-TEXT its text in that load, and TEXT its present text. Either text can be NIL, if
-it is unknown. Look at each definition that a form of FILE made in an earlier load, but not in the
-present one. If the definition is gone, store the text of that form in it. Else mark it as made by
-the present load."
+  "A load of FILE, a SOURCE-FILE structure, has just ended. TEXT is the text of FILE now, and
+OLD-TEXT its text at the load before, which has the number SERIAL. A text is NIL if it is unknown.
+Look at each definition that an earlier load made and the last load did not make again. If no form
+of TEXT can make it any more, store in the definition the text of the form that made it. Otherwise
+mark it as made by the last load."
   (let* ((definitions (perhaps-made file))
          (old (readable-forms old-text)) (new (readable-forms text))
          (parts (and definitions (loaded-parts old new))))
@@ -35,8 +36,8 @@ the present load."
       (let* ((maker (known-maker definition file old serial))
              (number (and maker new (possible-maker-number definition maker old new parts))))
         (cond ((and maker new (null number))
-               ;; DEFINITION is gone. Store MAKER, since the OLD-TEXT of later loads does not have
-               ;; it.
+               ;; DEFINITION is gone. Store MAKER, the form that made it, because the texts of later
+               ;; loads do not contain this form.
                (setf (definition-maker definition) maker))
               (t (setf (definition-serial definition) (source-file-serial file)
                        (definition-maker definition) nil)
@@ -52,8 +53,8 @@ the present load."
                   file))
 
 (defun readable-forms (text)
-  "Return the vector of the top-level forms of TEXT as texts. If TEXT cannot be split into forms, as
-when only evaluation can show where its forms end, return a vector with one form for all of TEXT."
+  "Return a vector with the text of each top-level form of TEXT. If the standard readtable cannot
+read TEXT, return a vector with one form that contains all of TEXT. Return NIL if TEXT is NIL."
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
 
 (defun known-maker (definition file old serial)
@@ -80,9 +81,9 @@ the form that made DEFINITION in this load, or NIL if this form is unknown."
                ((= 1 (length old)) (aref old 0))))))
 
 (defun part-of-shown-p (definition file text)
-  "A form of the file FILE made DEFINITION. TEXT is the text of this form. Return true if the form
-also made another definition of which DEFINITION is a part, such as a structure, and TEXT contains
-the name of that other definition."
+  "A form of the file FILE made DEFINITION. TEXT is the text of this form. Return true if DEFINITION
+is a part of another definition that the form made, as a constructor is a part of a structure, and
+TEXT contains the name of that other definition."
   (let ((number (definition-number definition)))
     (and number
          (part-of-others-p definition
@@ -109,8 +110,8 @@ evaluates (RUNNING-TEXT)."
   "Return the number of a form in NEW that may make DEFINITION, or NIL. OLD and NEW are vectors of
 the forms, as texts, of the previous and the present text of the file. MAKER is the text of the form
 that made DEFINITION. If NEW still has MAKER, return the number of MAKER there. Otherwise return the
-number of the first of PARTS, LOADED-PART structures, that may make DEFINITION. A form that OLD also
-had counts only if it contains what looks like a definition of the name."
+number of the first of PARTS, LOADED-PART structures, that may make DEFINITION. A form that was
+already in OLD counts only if its text seems to define the name of DEFINITION."
   (flet ((may-make-p (part)
            (if (loaded-part-stood part)
                (defines-in-text-p (loaded-part-text part) definition)
@@ -142,11 +143,11 @@ lacks."
                   forms))))
 
 (defun could-make-p (form definition maker)
-  "FORM is a text that loading evaluates. MAKER is the text of the form that made DEFINITION, or
-empty if unknown. Return true if FORM could make DEFINITION. Compare the names of DEFINITION: its
-SHOWN-NAMES and, for an export, the name of the package. FORM must contain each name that MAKER
-contains. MAKER lacks a name if it builds the name from words: then FORM must contain those words of
-the name that MAKER contains. If MAKER is empty, FORM must contain all names."
+  "FORM is a text that SBCL evaluates when it loads a file. MAKER is the text of the form that made
+DEFINITION, or empty if this form is unknown. Return true if FORM could make DEFINITION, to judge by
+the names of DEFINITION: its SHOWN-NAMES and, for an export, the name of the package. FORM must
+contain each name that MAKER contains, or all names if MAKER is empty. If MAKER lacks a name, it
+builds the name from words. Then FORM must contain those words of the name that MAKER contains."
   (let ((tokens (tokens-of form)) (made (tokens-of maker)))
     (and tokens
          (every (lambda (name)

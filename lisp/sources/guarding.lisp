@@ -8,9 +8,9 @@
   "A function that takes a symbol, and returns true if it is an operator of a test framework.")
 
 (defun guarding-forms (definition)
-  "Return a list of JSON objects with the file and number of each form in other files that would
-have made DEFINITION if the image had not had it, as far as the text shows. An example of such a
-form is (unless (fboundp 'f) (defun f ...))."
+  "Find the forms in other files that seem to define the name of DEFINITION only if the image has no
+definition of it yet. An example is (unless (fboundp 'f) (defun f ...)). Return a list of JSON
+objects with the file and the number of each such form."
   (let ((*plain-forms* '()))
     (loop for file being the hash-values of **files**
           unless (eq definition (gethash (key-of definition) (source-file-definitions file)))
@@ -50,7 +50,8 @@ DEFINITION in the last load of the file FILE."
 (defun guards-p (form package definition)
   "FORM is a text that loading evaluates in the package named PACKAGE. Return true if FORM, such as
 (unless (fboundp 'f) (defun f ...)), could make DEFINITION when the image does not have it. Return
-NIL for tests, since the names of many tests are the names of the tested functions."
+NIL if FORM calls an operator of a test framework: FORM then probably defines a test, and many tests
+have the names of the tested functions."
   (let ((operator (or (first (form-parts form 1)) ""))
         (name (string (name-symbol (definition-name definition)))) (home (find-package package)))
     (and (or (defines-in-text-p form definition)
@@ -84,9 +85,10 @@ keyword does not count."
         thereis (string-equal name (symbol-at form (1+ quote)))))
 
 (defun guarding-evaluations (definition)
-  "Return a list of texts for evaluated forms that contain a definition like DEFINITION, but may not
-have made it because the image already had DEFINITION. Leave out a form that only quotes the name,
-such as (describe 'f)."
+  "Return a list of texts for evaluated forms that contain a definition of the same kind and name as
+DEFINITION. Such a form, like (unless (fboundp 'f) (defun f ...)), may have defined nothing only
+because the image already had DEFINITION. Leave out a form that only quotes the name, such as
+(describe 'f)."
   (let ((name (string (name-symbol (definition-name definition)))))
     (loop for (text package . changed) in **evaluated-texts**
           when (and (search name text :test #'char-equal)

@@ -88,8 +88,8 @@ hash table, and the class of any other object. Run no code of the user."
    "The variables among these definitions, with texts about their values, for comparison."))
 
 (defun inventory (paths packages)
-  "Return a JSON object of the shape INVENTORY with the definitions in PACKAGES. Leave out those
-that come from a file which is not in PATHS, the list of loaded files, and still exists."
+  "Return a JSON object of the shape INVENTORY with the definitions in PACKAGES. PATHS is the list
+of the loaded files. Leave out a definition from another file, unless this file no longer exists."
   (let ((items (make-hash-table :test 'equal)) (variables '()))
     (flet ((visit (kind name identity)
              (let ((definition (make-definition kind name identity 0)))
@@ -113,13 +113,13 @@ that come from a file which is not in PATHS, the list of loaded files, and still
       "Native truenames of folders, with a slash at the end. The operation looks only at definitions
       of loaded files in these folders.")
      (files (list string) :optional
-      "Native truenames of files. If given, the operation ignores FOLDERS and looks at those of
-      these files that are loaded.")
+      "Native truenames of files. If given, the operation ignores FOLDERS and looks at these files,
+      except those that are not loaded.")
      (packages (list string) :optional
       "With FILES: the names of the packages to look at. Names that no package has are ignored."))
-  "Return the definitions in packages: those that the selected loaded files made, and those that no
-existing file made. The packages are PACKAGES if FILES are given, otherwise the home packages of the
-names that the selected files define."
+  "FILES or FOLDERS select loaded files. Return the definitions in some packages, if they come from
+these files or from no existing file. The packages are PACKAGES if FILES are given, otherwise the
+home packages of the names that the selected files define."
   (sb-thread:with-mutex (**lock**)
     (if files
         (inventory (intersection files (paths-below '("/")) :test #'string=)

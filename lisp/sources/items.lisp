@@ -10,8 +10,9 @@ IDENTITY: an object that a later definition of NAME does not share, such as a fu
 method for a method, and the package for an export or a package.
 LOCATION: for an export or a package, the source location.
 SERIAL: the number of the load that made the definition.
-BASELINE: the DECIDING-PART of the form that made the definition. It is saved before the backend
-replaces the text with this form by a newer text of the file; before that, it is NIL.
+BASELINE: NIL while the backend still keeps the text of the file with the form that made the
+definition. Before it replaces this text by a newer one, it saves the DECIDING-PART of the form
+here.
 SAYS: set for a variable that kept its value although the loaded file gives it another one. It is
 the text of the value in the file, or T if this text is not a simple literal.
 KEPT: a weak pointer to the value that the variable kept.
@@ -71,9 +72,9 @@ definition."
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)
-  "Return a list of the methods of the generic function that DEFINITION defines. These matter
-because a DEFMETHOD form makes its generic function if there is none. Return NIL if DEFINITION
-defines no generic function."
+  "Return a list of the methods of the generic function that DEFINITION defines. Even without a
+DEFGENERIC form, a generic function with methods is needed, since a DEFMETHOD form makes its generic
+function. Return NIL if DEFINITION defines no generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))
@@ -103,7 +104,7 @@ specializers in parentheses."
     (t "class")))
 
 (defun kind-text (kind name)
-  "Return the string that answers show for a definition of NAME as KIND, such as \"generic
+  "Return the string with which answers describe a definition of NAME as KIND, such as \"generic
 function\"."
   (case kind
     (:class (class-kind name))
@@ -143,7 +144,7 @@ function\"."
           (item-name definition)))
 
 (defun sort-definitions (definitions)
-  "Return the list DEFINITIONS sorted by the texts that answers show for them."
+  "Return the list DEFINITIONS sorted by their texts in answers."
   (mapcar #'cdr (sort (loop for definition in definitions
                             collect (cons (definition-text definition) definition))
                       #'string< :key #'car)))

@@ -163,15 +163,16 @@ Return NIL if there is none."
 
 (define-shape loaded-text ()
   "A text that the image has loaded, with a character for each octet, and the features under which
-  it was read. `text` is absent when the server has it. Both members are absent when the image no
-  longer keeps the text."
+  it was read. `text` is absent if it is the present text of the file, which the server has. Both
+  members are absent if the image no longer keeps the text."
   (text string :optional) (features (list string) :optional))
 
 (define-operation ("loaded-texts" :gives (list loaded-text))
     ((versions (list (object (file string) (mark string) (now string)))
       "Files. `mark` identifies a text of the file that the image has loaded, and `now` is the
       digest of the present text."))
-  "Return for each of VERSIONS the text with the mark, unless it is equal to the present text."
+  "Return for each of VERSIONS the loaded text that `mark` identifies, and its features. Leave out a
+text that is equal to the present one."
   (loop for version in versions
         for text = (text-marked (gethash "file" version) (gethash "mark" version))
         for reading = (and text (gethash text **readings**))

@@ -16,8 +16,8 @@ EXPORTS is a list of lists (PACKAGE LOCATION SYMBOL...). SERIAL is the number of
 
 (defun method-definitions (log serial)
   "LOG is the slot LOG of a RECORDING structure. Return a list of new DEFINITION structures for the
-methods in LOG, and for their generic functions that have no DEFGENERIC and are not in locked
-packages. SERIAL is the number of the load."
+methods in LOG. Add one for the generic function of each method, unless a DEFGENERIC has made it or
+the package of its name is locked. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         when function
@@ -72,16 +72,17 @@ evaluated form that made DEFINITION, or NIL."
 
 (defun note-variables (evaluated by)
   "Add the variables that an evaluated form has changed to **VARIABLES-EVALUATED**. EVALUATED is a
-list of (VARIABLE . WHAT) pairs, newest first, from the slot EVALUATED of a RECORDING structure. BY
-is the beginning of the text of the form. After a load, BY is NIL, and nothing is added."
+list of (VARIABLE . WHAT) pairs, newest first, from the slot EVALUATED of a RECORDING structure.
+WHAT is :VALUE or :SPECIAL, as in the table. BY is the beginning of the text of the form. After a
+load, BY is NIL, and nothing is added."
   (when by
     (loop for (symbol . what) in (reverse evaluated)
           do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
 
 (defun definition-change (definition recording)
   "Return the CHANGE structure for DEFINITION from RECORDING, a RECORDING structure, or NIL if there
-is none. For a package or an export, this is the CHANGE of the package, for a method that of the
-method, else that of the symbol in the name of DEFINITION."
+is none. If DEFINITION is of a package or an export, the structure is for the package. If it is of a
+method, the structure is for the method. Otherwise it is for the symbol in the name of DEFINITION."
   (change-of (case (definition-kind definition)
                ((:package :export :method) (definition-identity definition))
                (t (name-symbol (definition-name definition))))
@@ -106,10 +107,10 @@ SOURCE is relative if COMPILE-FILE was called with a relative pathname."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) files) :test #'equal))
 
 (defun made-within-p (definition recording file)
-  "Return true if FILE, a SOURCE-FILE structure, did not make DEFINITION itself: FILE has loaded
-another file, while FILE was loaded or compiled, and this other file made DEFINITION. SBCL can have
-recorded FILE as the source nevertheless: it does so if the other file used COMPILE or EVAL.
-RECORDING is the RECORDING structure of the load."
+  "Return true if FILE, a SOURCE-FILE structure, did not make DEFINITION itself: while FILE was
+loaded or compiled, it loaded another file, and that file made DEFINITION. Even then, SBCL can have
+recorded FILE as the source: it does so if the other file used COMPILE or EVAL. RECORDING is the
+RECORDING structure of the load."
   (let ((change (definition-change definition recording)))
     (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
       (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
@@ -127,8 +128,8 @@ is unknown. RECORDING is the RECORDING structure of the load."
 (defun note-form (definition file recording)
   "Record in DEFINITION the number of the top-level form of FILE, a SOURCE-FILE structure, that made
 DEFINITION, or NIL if the number is unknown. RECORDING, the RECORDING structure of the load, tells
-which forms ran. Also set DEFINITION-BY-CODE: to true if SBCL has recorded no form, another form, or
-form 0."
+which forms ran. Also set the slot BY-CODE of DEFINITION: to true if SBCL has recorded no form, a
+form that did not run, or form 0, as it does when a form makes the definition by EVAL."
   (let* ((path (source-file-path file)) (recorded (recorded-number definition))
          (name (definition-file-name definition)) (change (definition-change definition recording))
          (ran (loop for (name . number) in (and change (change-forms change))
@@ -149,7 +150,8 @@ if DEFINITION was made while its file was compiled, and not again by the load of
   "Group DEFINITIONS by the files that made them, according to RECORDING, a RECORDING structure.
 Return a list of lists (FILE DEFINITION...), in which FILE is a SOURCE-FILE structure. After a load,
 PATH is the path of the loaded file. After an evaluation, PATH is NIL, and BY is the beginning of
-the text of the form. Then the list lacks definitions without a file: add these to **EVALUATED**."
+the text of the evaluated form. A definition without a file that this form made goes into
+**EVALUATED**, not into the list."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -170,8 +172,9 @@ the text of the form. Then the list lacks definitions without a file: add these 
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "An alist for the kinds of definitions that make a function, but whose DEFINITION-IDENTITY is not
-this function. It maps such a kind to the kind that MAP-REACHED gives the function.")
+  "Some definitions make a function that is not their DEFINITION-IDENTITY, such as the expander of a
+DEFTYPE. This alist maps the kinds of these definitions to the kinds with which MAP-REACHED visits
+such functions.")
 
 (defun made-function (definition)
   "Return the function that DEFINITION has made. Return NIL if there is none, or if it is a method."
@@ -247,8 +250,8 @@ image have replaced."
 
 (defun note-file (file definitions recording noted)
   "Record that the file FILE was loaded to its end and made DEFINITIONS. RECORDING is the RECORDING
-structure of the load. Add the facts that answers report to NOTED, a NOTED structure. Return a list
-of names, such as those of changed macros: code that uses these names must be compiled again."
+structure of the load. Add the facts for answers to NOTED, a NOTED structure. Return a list of
+names, such as those of changed macros: code that uses these names must be compiled again."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file)) (compiled (cdr (load-of file recording)))
          (pairs (enter-definitions file definitions)))
@@ -271,8 +274,8 @@ of names, such as those of changed macros: code that uses these names must be co
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defvar *whole-text* nil
-  "NIL or, while only some forms are loaded of a file that is not on the machine of the image, the
-whole text of this file, as READ-TEXT would return it.")
+  "NIL or the whole text of a file, as READ-TEXT would return it. Bound to a text while only some
+forms of the file are loaded, and the file is not on the machine of the image.")
 
 (defvar *form-numbers* nil
   "NIL or, while only some forms of a file are loaded again, a vector with an element for each form
@@ -301,9 +304,9 @@ lines of *PART-TEXT* at the same places occur in OLD-TEXT, in the same order."
                        (when found (setf old (rest found)) t))))))
 
 (defun same-forms-p (old-text text)
-  "Return true if each form of TEXT with a number in *FORM-NUMBERS* is equal to the form with this
-number in OLD-TEXT. If the texts cannot be split into forms, compare the lines outside of the loaded
-forms instead."
+  "Return true if the forms of TEXT that are not loaded again are the same as in OLD-TEXT, the text
+loaded before. *FORM-NUMBERS* has the number that such a form had in OLD-TEXT. If the texts cannot
+be split into forms, compare the lines that belong to no loaded form instead."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (cond ((and old new)
            (and (= (length new) (length *form-numbers*))
@@ -323,15 +326,15 @@ forms instead."
 
 (defun renumber (file definitions old-text)
   "Give each definition of the file FILE, except DEFINITIONS, the number that its form has in the
-present text (*FORM-NUMBERS*). OLD-TEXT is the text that was loaded before. If the present text no
-longer has the form, the definition counts as made by an older load. Then save the form in
-DEFINITION-BASELINE if later loads must compare it."
+present text (*FORM-NUMBERS*). If the present text no longer has the form, mark the definition as
+made by an older load. Then also save its form from OLD-TEXT, the text that was loaded before, in
+DEFINITION-BASELINE, if a later load must compare its own form with this one."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
        (let* ((number (definition-number definition))
-              ;; If OLD-TEXT cannot be split into forms without evaluation, the server numbers its
-              ;; forms in another way.
+              ;; Do not look NUMBER up if OLD-TEXT cannot be split into forms without
+              ;; evaluation: the server then numbers its forms in another way.
               (now (and number (forms-of old-text) (position number *form-numbers*))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))
@@ -341,10 +344,11 @@ DEFINITION-BASELINE if later loads must compare it."
    file))
 
 (defun note-part (file definitions recording noted)
-  "Record that only some top-level forms of FILE, a SOURCE-FILE structure, were loaded.
-*FORM-NUMBERS* has NIL for each of them. These forms made DEFINITIONS. RECORDING and NOTED are the
-RECORDING and NOTED structures of the load. Return a list of names, such as those of changed macros:
-code that uses these names must be compiled again."
+  "Record that only some top-level forms of FILE, a SOURCE-FILE structure, were loaded: those for
+which *FORM-NUMBERS* has NIL. They made DEFINITIONS. The RECORDING
+structure RECORDING has the changes of the load. Add facts for the answer to NOTED, a NOTED
+structure. Return a list of names, such as those of changed macros: code that uses these names must
+be compiled again."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
@@ -394,9 +398,10 @@ RECORDING is the RECORDING structure of the load."
 
 (defun note-group (group recording done path noted)
   "Record GROUP, a list (FILE DEFINITION...), as part of the load of the file PATH, or of an
-evaluation if PATH is NIL. DONE is true if the load ended normally. RECORDING and NOTED are the
-RECORDING and NOTED structures of the load. Return a list of names, such as those of changed macros:
-code that uses these names must be compiled again."
+evaluation if PATH is NIL. DONE is true if the load ended normally. The RECORDING
+structure RECORDING has the changes of the load. Add facts for the answer to NOTED, a NOTED
+structure. Return a list of names, such as those of changed macros: code that uses these names must
+be compiled again."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group recording done path)))
       (cond ((and (not failed)

@@ -1,4 +1,5 @@
-;;;; Finds forms in the texts of loaded files that define objects unknown to SBCL, such as tests.
+;;;; Searches the texts of loaded files for definitions of objects that SBCL does not know, such as
+;;;; the tests of a test framework.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -20,9 +21,10 @@ such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
                     (named third)))))))
 
 (defun names-there-p (part name home package)
-  "NAME, a string, and the package HOME stand for a symbol. PART is a text from a form that is read
-in the package PACKAGE, and spells a symbol or a string with this name. Return true if PART can mean
-the symbol: PACKAGE is HOME, or PART is read there as the symbol NAME of HOME."
+  "Return true if PART can mean the symbol named NAME, a string, in the package HOME. PART is the
+part of a form's text that spells a symbol or a string with this name. The form is read in the
+package PACKAGE. PART can mean the symbol if PACKAGE is HOME, or if the reader, in PACKAGE, reads
+PART as the symbol."
   (or (eq package home)
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
@@ -30,7 +32,8 @@ the symbol: PACKAGE is HOME, or PART is read there as the symbol NAME of HOME."
 (defun number-naming (name home path date text operator-p)
   "Return the number of the first form in TEXT that defines NAME, a string, in the package HOME.
 TEXT is the text of the file PATH at DATE, or the newest text if DATE is NIL. A form counts only if
-the predicate OPERATOR-P accepts its operator, a symbol, or NIL if the image lacks this symbol."
+the predicate OPERATOR-P is true of its operator. OPERATOR-P gets NIL if the image lacks the symbol
+of the operator."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -44,8 +47,8 @@ the predicate OPERATOR-P accepts its operator, a symbol, or NIL if the image lac
 
 (defun form-naming (name home operator-p)
   "Return two values: the path of a loaded file, and the number of a form in it that defines NAME, a
-string, in the package HOME. Return NIL if no known text of a file has such a form. OPERATOR-P is as
-in NUMBER-NAMING."
+string, in the package HOME. Return NIL if no known text of a file has such a form. OPERATOR-P is
+a predicate for the operator of the form, as in NUMBER-NAMING."
   (flet ((look (path text date)
            (let ((number (and text (number-naming name home path date text operator-p))))
              (when number (return-from form-naming (values path number))))))
@@ -54,7 +57,8 @@ in NUMBER-NAMING."
 
 (defun file-formerly-naming (name home operator-p)
   "Return the path of a loaded file that formerly defined NAME, a string, in the package HOME, if
-certainly no loaded file does so now. Else return NIL. OPERATOR-P is as in NUMBER-NAMING."
+certainly no loaded file does so now. Else return NIL. OPERATOR-P is a predicate for the
+operator of the form, as in NUMBER-NAMING."
   (flet ((defines-p (form package)
            (let ((part (named-part form name)) (package (find-package package)))
              (and part

@@ -1,18 +1,19 @@
-;;;; Finds the users of a definition that its removal would break or lose: other definitions, code
-;;;; that was loaded or evaluated, and living data. NEEDS comes first, then its functions for each
+;;;; Finds what the removal of a definition would break or lose: other definitions, code that was
+;;;; loaded or evaluated, and living data. NEEDS comes first, then its functions for each
 ;;;; kind of definition. DEFINITION and its IDENTITY are defined in items.lisp; USERS-OF-NAMES in
 ;;;; look/xref.lisp.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *planning* nil
-  "True while a removal is only planned. Then instances in the value of a variable, and symbols of a
-package, do not count, since the removal may remove them before their class and package.")
+  "True while a removal is only planned. Then an instance in the value of a variable is no reason to
+keep its class, and a symbol no reason to keep its package: the removal may remove the instance and
+the symbol first.")
 
 (defun needs (definition removed)
-  "Return the users of DEFINITION that its removal would break or lose, in two lists: texts for
-definitions and data, and JSON objects for top-level forms, with the file and number of each. Leave
-out the definitions in the list REMOVED, which are to be removed too."
+  "Return what the removal of DEFINITION would break or lose, in two lists: texts for definitions
+and data, and JSON objects for top-level forms, with the file and number of each. Leave out the
+definitions in the list REMOVED, which are to be removed too."
   (case (definition-kind definition)
     (:class (class-needs definition removed))
     (:variable (variable-needs definition removed))
@@ -59,8 +60,9 @@ REMOVED."
                   collect (format nil "method ~A" (method-name-text name method)))))
 
 (defun needed-by-constants (symbol wanted removed)
-  "Return a list of texts for the definitions whose code has a constant that satisfies the predicate
-WANTED, such as the layout of the class SYMBOL. Leave out the definitions in the list REMOVED."
+  "SYMBOL names a definition, such as a class. The predicate WANTED is true of constants that code
+contains because of it, such as the layout of the class. Return a list of texts for the definitions
+whose code has such a constant. Leave out the definitions in the list REMOVED."
   (remove-duplicates (loop for use in (users-of-constants symbol wanted '())
                            for name = (compiled-use-user use)
                            for function = (compiled-use-function use)
@@ -78,9 +80,10 @@ are none. If the heap is too large to search, the text says so."
 ;;; Variables
 
 (defun variable-needs (definition removed)
-  "DEFINITION is the definition of a variable, and REMOVED a list of definitions. Return two lists,
-as NEEDS does. The first also has a text for the last evaluated form that set the variable or
-declared it special."
+  "DEFINITION is the definition of a variable, and REMOVED a list of definitions. Return two lists:
+texts for definitions and data that use the variable, and JSON objects for top-level forms that use
+it. The first also has a text for the last evaluated form that set the variable or declared it
+special."
   (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
     (multiple-value-bind (texts forms) (needed-by-code (list symbol) removed)
       (values (if evaluation (cons evaluation texts) texts) forms))))

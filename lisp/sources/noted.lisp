@@ -1,5 +1,5 @@
-;;;; The facts about the loads of an operation that its answer reports. Most of them are changes of
-;;;; classes that have instances.
+;;;; What the answer of an operation reports about the loads of this operation. Most of these facts
+;;;; are changes of classes that have instances.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -18,13 +18,13 @@ of the functions that DEFSTRUCT made."
   name layout functions)
 
 (defstruct (noted (:constructor make-noted ()))
-  "The facts about a load that answers report.
+  "The facts that an answer reports about a load.
 FILES: a list of SOURCE-FILE structures for the files that were loaded to their ends.
-DOUBLES: a list of DOUBLED structures.
+DOUBLES: a list of DOUBLED structures, for methods that two forms of a file define.
 UNSET: a list of DEFINITION structures of variables that kept their values, although the file has
 other values.
-RESLOTTED: a list of RESLOTTED structures.
-LAID-OUT: a list of LAID-OUT structures."
+RESLOTTED: a list of RESLOTTED structures, for classes whose direct slots changed.
+LAID-OUT: a list of LAID-OUT structures, for structures whose layout changed."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
 (defvar *loaded* nil

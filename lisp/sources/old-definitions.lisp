@@ -59,10 +59,10 @@ made this export again, in the same load or a later one."
          (and last (>= (cdr last) (definition-serial definition))))))
 
 (defun made-elsewhere-p (definition file)
-  "Return true if another file or evaluated form has also made DEFINITION of the file FILE: in the
-last load of the other file, or in a later evaluation. This is possible only for a definition whose
-identity stays the same when it is made again: a package, an export, or a function that was set to
-an existing function."
+  "DEFINITION is a definition of the file FILE. Return true if the last load of another file, or a
+later evaluation, has made it too. This is possible only for a definition whose identity stays the
+same when it is made again: a package, an export, or a function that was set to an existing
+function."
   (flet ((same-p (other)
            (and other (eq (definition-identity other) (definition-identity definition)))))
     (or (loop with key = (key-of definition)

@@ -35,9 +35,9 @@ OTHERS has a definition of one of its methods."
                others))))
 
 (defun part-of-others-p (definition others)
-  "Return true if answers leave out DEFINITION because it is part of a definition in the list
-OTHERS. This holds for a method made by the form of a class, a function made by a DEFSTRUCT, and a
-generic function made by a DEFMETHOD."
+  "Return true if DEFINITION is part of a definition in the list OTHERS, so that it is not shown by
+itself in answers. This holds for a method made by the form of a class, a function made by a
+DEFSTRUCT, and a generic function made by a DEFMETHOD."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)
@@ -51,8 +51,8 @@ generic function made by a DEFMETHOD."
         (:method (some (lambda (class)
                          (let ((other (and (typep class 'class) (old-class-p class))))
                            (and other
-                                ;; If their forms have the same number, the form of the class made
-                                ;; the method. For evaluated forms, both numbers are NIL.
+                                ;; The form of the class made the method if the forms of both have
+                                ;; the same number. For evaluated forms, both numbers are NIL.
                                 (or (typep identity 'sb-mop:standard-accessor-method)
                                     (eql (definition-number definition)
                                          (definition-number other))))))

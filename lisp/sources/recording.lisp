@@ -19,17 +19,19 @@ FORMS: a list of the results of RUNNING-FORM at the changes."
   "The changes of one evaluation or load so far.
 CHANGES: a hash table from changed symbols, packages and methods to CHANGE structures.
 LOG: a list of the changed symbols and of (GENERIC-FUNCTION-NAME . METHOD) pairs, newest first.
-FAILED: a list of such elements, and of packages, changed by loads that did not end normally.
+FAILED: a list of those elements of LOG, and of those packages, that were changed by loads that did
+not end normally.
 EXPORTS: a list of lists (PACKAGE LOCATION SYMBOL...) with the source location of a DEFPACKAGE
 and the symbols that it exports.
 EXPORTED: a list of lists (PACKAGE SYMBOL...) with the symbols that EXPORT exports, outside a
 DEFPACKAGE.
 VALUES: a hash table from variables to their values before their first definition. The value of
-an unbound variable is this structure.
+an unbound variable is this RECORDING structure.
 EVALUATED: a list of (VARIABLE . WHAT) pairs, newest first, for changes of variables outside of
 loads. WHAT is :SPECIAL if the variable was declared special or global, or :VALUE if a form set it.
-SLOTS: a hash table from the changed classes and their subclasses to (DIRECT . ALL) pairs. DIRECT
-lists the names of the direct slots of the class before the changes, and ALL of all its slots.
+SLOTS: a hash table from the changed classes and their subclasses to (DIRECT . ALL) pairs. Before
+the changes, the direct slots of the class had the names in the list DIRECT, and all its slots had
+the names in the list ALL.
 LOADS: a list of (PATH . DATE) pairs for the source files that were loaded to their ends, from
 NOTE-LOADED."
   (changes (make-hash-table :test 'eq)) (log '()) (failed '())
@@ -78,8 +80,8 @@ compiles now. Leave out files in *AROUND*: they began before the innermost load.
 
 (defun running-form ()
   "Return a pair (FILE . NUMBER) for the innermost top-level form whose compiled code this thread
-runs. FILE is SBCL's name of its file, and NUMBER its number in the file. Return NIL if there is
-none, as in a load of a source file."
+runs. FILE is SBCL's name of the source file, and NUMBER the number of the form in it. Return NIL if
+there is no such form, as in a load of a source file."
   (nil-if-unknown
     (loop for frame = (top-frame) then (frame-below frame)
           while frame
@@ -88,7 +90,8 @@ none, as in a load of a source file."
                      (cons (source-name (place-source place)) (place-top-level-form place))))))
 
 (defun identities (symbol)
-  "Return a list of the identities of the definitions that SYMBOL has."
+  "Return a list of the identities of the definitions that SYMBOL has. An identity is an object that
+a later definition does not share, such as a function."
   (let ((identities '()))
     (map-definitions (lambda (kind name identity)
                        (declare (ignore kind name))
@@ -182,8 +185,8 @@ record its source location."
             (t (push (cons package symbols) (recording-exported recording)))))))
 
 (defun record-variable (symbol)
-  "Record the present value of the variable SYMBOL, which a form such as DEFVAR is about to define.
-Such a form does not change the value of a bound variable. Do nothing after the first time."
+  "A form such as DEFVAR is about to define the variable SYMBOL, and keeps its value if SYMBOL is
+bound. Record the present value of SYMBOL, unless an earlier value of it is recorded already."
   (with-recording (recording)
     (let ((values (recording-values recording)))
       (unless (nth-value 1 (gethash symbol values))

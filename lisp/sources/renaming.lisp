@@ -366,8 +366,8 @@ class."
   (left (list kept-item) :optional "Definitions that were not removed."))
 
 (define-operation ("rename-finish" :gives rename-finished) ()
-  "The last rename-prepare replaced symbols by new ones. Remove the definitions that the old symbols
-still have from the image."
+  "The last rename-prepare replaced symbols by new ones. Remove from the image the definitions that
+the old symbols still have."
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))

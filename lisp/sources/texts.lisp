@@ -6,8 +6,8 @@
 (defstruct (reading (:constructor make-reading (digest conditional)))
   "Describes how READ-TEXT read a text. DIGEST is a hash of its octets, as a string; the server
 computes the same digest of a file that it reads. CONDITIONAL is true if there seem to be forms
-after #+ or #-. FEATURES is a copy of *FEATURES* at that time. OTHER-MARK is NIL, or the stored
-result of the function OTHER-MARK for this structure."
+after #+ or #-. FEATURES is a copy of *FEATURES* at that time. OTHER-MARK caches the result of the
+function OTHER-MARK for this structure. Before its first call, the slot is NIL."
   digest conditional (features (copy-list *features*)) (other-mark nil))
 
 (sb-ext:defglobal **readings** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -56,16 +56,17 @@ mark, since TEXT may now be read as other forms."
         (other-mark reading))))
 
 (defun other-mark (reading)
-  "READING is a READING structure. Return the mark that MARK-OF gives its text once *FEATURES* has
-changed: the digest, followed by a hash of the *FEATURES* with which the text was read."
+  "READING is the READING structure of a text. Return the string that identifies this text after a
+change of *FEATURES* (see MARK-OF): the digest of the text, followed by a hash of the *FEATURES*
+with which it was read."
   (or (reading-other-mark reading)
       (setf (reading-other-mark reading)
             (format nil "~A ~36R" (reading-digest reading)
                     (sxhash (format nil "~{~A~^ ~}" (reading-features reading)))))))
 
 (defun marked-p (text mark)
-  "Return true if the string MARK is one of the marks that MARK-OF can return for TEXT. TEXT is from
-READ-TEXT."
+  "TEXT is from READ-TEXT. Return true if the string MARK identifies TEXT: MARK-OF returns MARK for
+TEXT, or did so while *FEATURES* had another value."
   (let ((reading (gethash text **readings**)))
     (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 
@@ -87,7 +88,8 @@ Meanwhile, *FEATURES* is what it was when READ-TEXT read TEXT. Return NIL if a f
     (nil-if-unreadable (funcall function))))
 
 (defun skip-comment (text start end)
-  "Return the index in TEXT after the block comment that begins at START, or END if this is less."
+  "Return the index in TEXT after the block comment that begins at START. Return END
+if the comment is not closed before END."
   (loop with depth = 0
         with index = start
         while (< index end)
@@ -154,7 +156,7 @@ read."
 
 (defun quoted-end (text start end)
   "Return the index in TEXT after the string, or the symbol name in bars, that begins at START.
-Return END if this is less."
+Return END if the closing quote or bar is not before END."
   (loop with quote = (char text start)
         with index = (1+ start)
         while (< index end)
@@ -250,8 +252,8 @@ FORM, a text. Return NIL if there is no such call."
       (search "test" operator :test #'char-equal)))
 
 (defun decoded (text)
-  "Return TEXT, which READ-TEXT returned with a character for each octet, decoded as UTF-8. If it is
-not valid UTF-8, return TEXT unchanged."
+  "TEXT is from READ-TEXT and has one character for each octet. Return the text that these octets
+encode in UTF-8. If they are not valid UTF-8, return TEXT."
   (if (every (lambda (char) (< (char-code char) 128)) text)
       text
       (handler-case (sb-ext:octets-to-string (map '(vector (unsigned-byte 8)) #'char-code text)

@@ -3,9 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (compiled-use (:constructor make-compiled-use (used user function)))
-  "The fact that FUNCTION, a simple function, was compiled with a definition that is now part of its
-code, such as that of a macro or an inline function. USED is the name of this definition, and USER
-is the name of FUNCTION."
+  "Records that the code of FUNCTION, a simple function, contains a copy of another definition, such
+as the expansion of a macro or the body of an inline function. USED is the name of this definition,
+and USER is the name of FUNCTION."
   used user function)
 
 (defun same-use-p (one other)
@@ -44,8 +44,8 @@ or an expander."
                   (sb-mop:generic-function-methods generic)))))
 
 (defun user-text (name function)
-  "Return text for answers that names FUNCTION, a simple function that is the function, a method or
-an expander of NAME."
+  "Return the text under which answers show FUNCTION, a simple function: the function named NAME, or
+a method or an expander of NAME."
   (let ((method (method-of function name)) (kind (kind-word (kind-reached name function))))
     (if method
         (method-name-text name method)

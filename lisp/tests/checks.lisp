@@ -70,9 +70,10 @@ number INDEX, counted from 0. Return FORM if there is no such argument."
         form)))
 
 (defun with-part-alone (form one other)
-  "FORM is from a check that compared the values ONE and OTHER. If FORM is long, return a copy of
-FORM in which dots replace the arguments of LIST and VECTOR around the first difference. Else return
-FORM."
+  "FORM is the form of a check, which has compared the values ONE and OTHER. If FORM is long and a
+list or vector element differs, return a copy of FORM for printing: in FORM and in its arguments,
+each call of LIST or VECTOR has dots in place of all arguments but the one for this element. Else
+return FORM."
   (let ((index (and (consp form)
                     (proper-length form)
                     (> (length (printing-briefly (character-limit *form-characters*) form))
@@ -88,9 +89,10 @@ FORM."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
 
 (defun of-whole (text path &rest wholes)
-  "TEXT shows only the parts of some values at PATH, such as \"[2].name\". WHOLES are the texts of
-the whole values. Return TEXT followed by \" of \" and WHOLES if the current failure is one of the
-first of the run, which get more characters, and WHOLES fit in these. Else return TEXT."
+  "Return TEXT followed by \" of \" and WHOLES if there is room for WHOLES. Else return TEXT. TEXT
+shows the parts of some values at PATH, such as \"[2].name\". WHOLES are the texts of the whole
+values. There is room for them only in the first failures of a run, which get more characters than
+others."
   (let ((room (character-limit *value-characters*)))
     (if (or (member path '(nil "") :test #'equal)
             (= room *value-characters*)

@@ -66,17 +66,17 @@ element numbers."
     table))
 
 (defun marked-parts (codes)
-  "CODES is a list of the elements of SB-COVER's COVERAGE-INFO that mark parts of forms. Return a
-hash table whose keys are the parts that have run."
+  "CODES is a list of elements of COVERAGE-INFO, for code that records which of its parts run.
+Return a hash table whose keys are the parts that have run."
   (let ((marked (make-hash-table :test 'equal)))
     (dolist (code (mapcan #'marking-code codes) marked)
       (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "PART is SB-COVER's record of a branch that never ran, in FORM, a top-level form. If this branch
-of an IF is an atom, return the path of the atom in FORM, a list of element numbers. If the branch
-is a list, return NIL, since SB-COVER has another record for the list itself."
+  "PART is SB-COVER's record of a branch of an IF, in FORM, a top-level form. The branch never ran.
+If the branch is an atom, return the path of the atom in FORM, a list of element numbers. If it is a
+list, return NIL, since SB-COVER has another record for the list itself."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element)

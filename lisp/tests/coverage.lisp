@@ -1,8 +1,8 @@
-;;;; Measures which definitions of some source files the tests reach. Chooses these files. Makes a
-;;;; copy of each file without the forms that define nothing, and compiles and loads the copy. Each
-;;;; definition in it is compiled as measured.lisp writes it, so that it marks each of its parts
-;;;; that runs. CALL-COVERING runs tests with a new COVERING structure, and COVER measures the
-;;;; files. coverage-data.lisp makes the result.
+;;;; Measures which definitions of some source files the tests reach. The code here chooses these
+;;;; files, makes a copy of each file without the forms that define nothing, and compiles and loads
+;;;; the copy. For that, measured.lisp rewrites each definition, so that the compiled code marks
+;;;; each part of the definition that runs. CALL-COVERING runs tests with a new COVERING structure,
+;;;; and COVER measures the files. coverage-data.lisp makes the result.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -71,8 +71,8 @@ way in which later forms are read or compiled."
 
 (defun definitions-only (text path)
   "TEXT is the text of the file PATH. Return two values: a copy of TEXT, and a list of the packages
-in which its forms are read. In the copy, a 0 replaces each top-level form without definitions
-of functions that can be measured, and macros replace some operators (*STAND-INS*). All forms keep
+in which its forms are read. In the copy, a 0 stands in place of each top-level form that defines no
+function that can be measured. The macros in *STAND-INS* replace some operators. All forms keep
 their places and their numbers. Return NIL if TEXT cannot be read."
   (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
@@ -130,9 +130,9 @@ FASL, and add a FILE-RECORD structure for PATH to COVERING-RECORDS."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the coverage of the definitions in the file PATH. CONTENT is the text of
-this file without anything but the definitions. FOLDER is the native name of a directory for fasls.
-NUMBER is an integer that no other file has."
+  "Measure the coverage of the definitions in the file PATH. CONTENT is the text of this file from
+DEFINITIONS-ONLY, which leaves out all other forms. FOLDER is the native name of a directory for
+fasls. NUMBER is an integer that no other file has."
   (let* ((*measured-file* path)
          (*spans-loaded* (find-spans path nil))
          (*spans-read* (make-file-spans nil))
@@ -203,8 +203,8 @@ the text from REACHED-TEXT for the definitions that FUNCTION reached."
 (defun call-covering (function)
   "Call FUNCTION with a new COVERING structure, and return the value of FUNCTION. Afterwards, even
 after a non-local exit, put the program's own definitions back in place of those that record
-coverage. If another run measures coverage, or this SBCL cannot
-measure it, end the operation with an error answer."
+coverage. If another run measures coverage, or this SBCL cannot measure it, end the operation with
+an error answer."
   (require-contrib "SB-COVER")
   (unless (and (marks-reader) +coverage-quality+) (fail-lookup "unmeasured" "missing"))
   (let ((covering (make-covering)))

@@ -27,8 +27,8 @@ framework. RUNNER is a function without arguments that runs the test or suite wi
   "A list of the FRAMEWORK structures of all supported test frameworks, the last defined first.")
 
 (defun define-framework (name packages &key probes entries holding protocol)
-  "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. But if
-PROTOCOL is not empty, the slot PROTOCOL also gets the names of the functions in PROBES."
+  "Define the test framework NAME. The other arguments are the values of the slots of the FRAMEWORK
+structure. To PROTOCOL, if it is not empty, add the names of the functions in PROBES."
   (push (make-framework name packages probes entries holding
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
@@ -178,8 +178,8 @@ NOTE-UNTESTED with the component."
             (note-untested begun operation component)))))))
 
 (defun call-with-probes (function)
-  "Call FUNCTION while the wrappers are installed. If several runs of tests are in progress, the run
-that ends last removes the wrappers."
+  "Call FUNCTION while the wrappers around functions of ASDF and of the test frameworks are
+installed. If several runs of tests are in progress, the run that ends last removes the wrappers."
   (sb-thread:with-mutex (**probes-lock**)
     (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "PERFORM"))
       (let ((performer (contrib-function "ASDF" "PERFORM")))

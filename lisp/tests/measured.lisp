@@ -1,6 +1,6 @@
-;;;; Measures the coverage of definitions. During a run of tests, calls go to a copy of each
-;;;; definition, compiled so that it marks each of its parts that runs. The definition itself stays
-;;;; unchanged, and no other form of its file is evaluated.
+;;;; Measures the coverage of definitions. During a run of tests, a call of a function or method
+;;;; runs a copy of it instead. The copy is compiled so that it records which of its parts run. The
+;;;; definition itself stays unchanged, and no other form of its file is evaluated.
 ;;;;
 ;;;; coverage.lisp compiles a copy of the file that has only its definitions, while MEASURING-HOOK
 ;;;; is the *MACROEXPAND-HOOK*. The hook replaces each top-level form by forms that install marking
@@ -26,8 +26,9 @@ NIL if COPY has replaced none."
   generic copy original)
 
 (defstruct (file-record (:constructor make-file-record (file parts codes)))
-  "Shows which parts of FILE have run. PARTS lists SB-COVER's records of those parts of forms that
-can be marked. CODES lists the elements of COVERAGE-INFO that have the marks."
+  "Shows which parts of the forms of FILE have run. PARTS is a list of SB-COVER's records, one for
+each part that the compiled code can mark. CODES lists the elements of COVERAGE-INFO in which the
+code sets these marks."
   file parts codes)
 
 (defstruct (covering (:constructor make-covering ()))
@@ -55,13 +56,14 @@ now, or NIL while none run.")
   "The native truename of the file that is being compiled so that its definitions record coverage.")
 
 (defvar *spans-loaded* nil
-  "The FILE-SPANS structure with the places of the lists in the loaded version of *MEASURED-FILE*,
-or NIL if these places are unknown. *SPANS-READ* (spans.lisp) has the places in the copy of the file
-that is being compiled.")
+  "A FILE-SPANS structure, which says where each list begins and ends in the loaded version of
+*MEASURED-FILE*. NIL if this is unknown. *SPANS-READ* (spans.lisp) says the same for the copy of the
+file that is being compiled.")
 
 (defvar *as-loaded* t
-  "True if the reader read the top-level form being compiled as it did when the file was loaded. NIL
-if not: the copy of the file can lack a form that set a reader macro.")
+  "True if the reader has read the top-level form being compiled as it did when the file was loaded.
+NIL if not, for example because the form used a reader macro, and the copy of the file lacks
+the form that set this reader macro.")
 
 (defvar *left-names* '()
   "A list of the names of tests. A function with one of these names is not measured if a macro of a
@@ -75,8 +77,8 @@ framework.")
   "True while the expansion of a macro of a test framework is processed.")
 
 (defvar *inline-names* '()
-  "A list of the names of inline functions. The copies of definitions that mark their parts declare
-them NOTINLINE, since inlined code would not be marked.")
+  "A list of the names of inline functions. The marking copies of definitions declare these names
+NOTINLINE, since code that was inlined into a copy would not be marked.")
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
   "An alist from special operators to macros. In the text that coverage.lisp compiles, such a macro
@@ -90,9 +92,9 @@ stands in place of the special operator of a top-level form, because the compile
       (first form)))
 
 (defun encloses-p (operator)
-  "Return true if a form with OPERATOR, a symbol, may evaluate definitions that are not measured:
-OPERATOR is a special operator, or a macro of SBCL that does not itself make a definition, such as
-WHEN."
+  "Return true if a form with OPERATOR, a symbol, may contain and evaluate definitions. They are not
+measured there. OPERATOR is then a special operator, or a macro of SBCL that does not itself make a
+definition, such as WHEN."
   (or (special-operator-p operator)
       (and (macro-function operator)
            (locked-symbol-p operator)
@@ -185,8 +187,8 @@ and return NIL."
           (t (note-missed)))))
 
 (defun replaceable-p (name)
-  "Return true if a copy that marks its parts can replace the function NAME: it is an ordinary
-function without wrappers, *MEASURED-FILE* defined it, and *AS-LOADED* is true."
+  "Return true if the function NAME can be replaced by a copy that marks which of its parts run: it
+is an ordinary function without wrappers, *MEASURED-FILE* defined it, and *AS-LOADED* is true."
   (and *as-loaded*
        (typep name '(or symbol (cons (eql setf) (cons symbol null))))
        (global-function-p name)
@@ -323,9 +325,9 @@ to it."
           (copy-list (sb-mop:generic-function-methods generic)))))
 
 (defun put-method ()
-  "A copy of a method may have been added since the call of NOTE-METHODS. If it has replaced a
-method from *MEASURED-FILE*, record it. Otherwise remove it again, and count a definition whose
-coverage cannot be measured."
+  "Look for a method that was added since the call of NOTE-METHODS: the marking copy of a method.
+If it has replaced a method from *MEASURED-FILE*, record it. Otherwise remove the added method, if
+there is one, and count a definition whose coverage cannot be measured."
   (let* ((added (added-method **covering**))
          (original (and added (copied-method-original added))))
     (cond ((and original

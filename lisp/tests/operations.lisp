@@ -23,9 +23,9 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun inherited-name (text)
-  "TEXT is the name of a symbol. Return the name with the symbol's home package as prefix. TEXT has
-another prefix if it names a package that inherits or imports the symbol. Return NIL if TEXT has no
-prefix, or if there is no such symbol."
+  "TEXT names a symbol, such as PKG:TEST, where PKG may only inherit or import the symbol. Return
+the name of the symbol as text, with its home package as prefix. Return NIL if TEXT has no prefix,
+or if there is no such symbol."
   (let* ((colon (position #\: text))
          (package (and colon (plusp colon) (find-package (string-upcase (subseq text 0 colon))))))
     (when package
@@ -82,8 +82,8 @@ among them that are not in the list NAMES. Leave out suites."
           0 5000)))
 
 (defun entries-of-package (package entries)
-  "ENTRIES is a list of ENTRY structures. Return a list of the tests among them, not suites, whose
-names are in PACKAGE."
+  "ENTRIES is a list of ENTRY structures. Return a list of those that are tests, not suites, and
+whose names are in PACKAGE."
   (remove-if-not (lambda (entry)
                    (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
                  entries))
@@ -112,8 +112,9 @@ is missing, return a list of the name of that system and the name of what needs 
 
 (defun run-chosen (systems entries root)
   "Test SYSTEMS, a list of names of ASDF systems, and run ENTRIES, a list of ENTRY structures.
-Return a plist for a JSON object. \"needs\" lists the systems that need a missing system. If no test
-has run, \"unloaded\" lists systems below ROOT that are not loaded."
+Return a plist for a JSON object. \"needs\" lists those of SYSTEMS that need a missing system. ROOT
+is the name of a folder, or NIL. If no test has run, \"unloaded\" lists systems below ROOT that are
+not loaded."
   (call-with-probes
    (lambda ()
      (call-holding
@@ -134,10 +135,9 @@ has run, \"unloaded\" lists systems below ROOT that are not loaded."
 
 (defun call-measuring (folder root systems function)
   "Call FUNCTION, which runs tests and returns a plist for a JSON object, and return this plist. If
-FOLDER is NIL, the argument of FUNCTION is NIL. Otherwise FOLDER is a directory for fasls: measure
-the coverage of the files of SYSTEMS and of the files below ROOT, and add it to the plist. The
-argument of FUNCTION is then a function without parameters. FUNCTION must call it to begin the
-measurement."
+FOLDER is NIL, measure no coverage, and pass NIL to FUNCTION. Otherwise FOLDER is a directory for
+fasls. Then pass a function without parameters, which FUNCTION must call to begin the measurement.
+Measure the coverage of the files of SYSTEMS and of the files below ROOT, and add it to the plist."
   (if (null folder)
       (funcall function nil)
       (call-covering

@@ -11,7 +11,7 @@
    "True when ASDF would not notice that the system has changed, so the load must be forced."))
 
 (define-shape test-plan (perhaps-missing)
-  "Which systems to test, and which to load before."
+  "The systems to test, and the systems to load before the tests."
   (systems (list string) :optional) (loads (list system-to-load) :optional)
   (unread (list missing-system) :optional
    "Systems of the workspace whose definitions cannot be read, because they need missing systems."))
@@ -61,8 +61,9 @@ its definition needs a missing system, return a JSON object about the missing sy
           (t (missing-data (string-downcase name) (string-downcase name))))))
 
 (defun plan-data (systems known)
-  "Return a JSON object with the plan for testing SYSTEMS: their names, *UNREAD*, and the systems to
-load before the tests. If KNOWN is true, leave out systems that were never loaded."
+  "Return a JSON object with the plan for testing SYSTEMS: their names, the systems to load first,
+and the systems that need a missing system (*UNREAD*). If KNOWN is true, leave out of the systems to
+load each of SYSTEMS that was never loaded."
   (let ((loads (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
                      append (loads-before system known))))
     (object "systems" (mapcar #'component-name systems)
@@ -83,7 +84,8 @@ with SYSTEM, so that the next plan finds later changes of files whose load was n
                          collect (make-planned-load other t)))
          (forced (or (unnoticed-change-p system) (doubtful-system-p system)))
          (loaded (or (not known) (asdf-call "COMPONENT-LOADED-P" system))))
-    ;; KEEP-TEXTS records texts that UNNOTICED-CHANGE-P and DOUBTFUL-SYSTEM-P must not see yet.
+    ;; Call KEEP-TEXTS only now: UNNOTICED-CHANGE-P and DOUBTFUL-SYSTEM-P must not see the texts
+    ;; that it records.
     (keep-texts system)
     (if (and loaded (or forced (to-load-p system)))
         (append needed (list (make-planned-load system forced)))
@@ -104,8 +106,8 @@ sorted by name. Leave out a system that ASDF also tests when it tests another sy
     (remove-if (lambda (system) (member system inner)) systems)))
 
 (defun systems-below (root)
-  "Return a list of the ASDF systems that are defined in files below ROOT, the native name of a
-directory, sorted by name."
+  "ROOT is the native name of a directory. Return a list, sorted by name, of the ASDF systems that
+are defined in files below it."
   (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
                      for path = (native-truename file)
                      when (starts-p path root) collect path)))
@@ -197,8 +199,8 @@ be found."
 ;;; Changes that ASDF does not notice, because it compares dates in whole seconds
 
 (defun unnoticed-change-p (system)
-  "Return true if a file of SYSTEM has another text than was loaded, but ASDF considers it
-unchanged."
+  "Return true if the text of a file of SYSTEM has changed since it was loaded, but ASDF considers
+the file unchanged."
   (loop for (component . path) in (source-components system)
         for text = (known-text path)
           thereis (and text (seems-unchanged-p component) (other-text-p path text))))

@@ -8,7 +8,7 @@
 (in-package "LIVE-LISP.TESTS")
 
 (define-shape test-failure ()
-  "A check of a test that failed, or an unexpected error."
+  "A failed check of a test, or an unexpected error in a test."
   (kind (member "failure" "error"))
   (form string :optional
    "The form of a test of RT, whose values differ from the expected values.")
@@ -53,7 +53,7 @@
   "The maximum number of failures recorded in full in one run. Further failures are only counted.")
 (defparameter *noted-in-test* 20
   "The maximum number of failures recorded in full in one test. Further failures are only counted.
-At most so many different checks that passed are recorded, too.")
+It is also the maximum number of different passed checks that are recorded in one test.")
 
 (defstruct (result (:constructor make-result
                                  (framework name text &optional (systems *tested-systems*))))
@@ -232,8 +232,8 @@ image would lack the test. Return NIL if this is not certain of any file."
                                      (not (locked-symbol-p operator))))))))
 
 (defun former-p (name text)
-  "Return true if the file of the test NAME no longer has this test. Then the test does not belong
-to the run, so record the test and the file in the run. TEXT is NAME as text."
+  "Return true if the file that defined the test NAME no longer has this test. Such a test must not
+run, so store it with its file in the slot FORMER of *RUN*. TEXT is NAME as text."
   (let ((file nil))
     ;; Set FILE here, and ignore the value of APART-FROM-TESTS. If the search is cut short, as by a
     ;; stack overflow, that value can be anything.
@@ -245,7 +245,7 @@ to the run, so record the test and the file in the run. TEXT is NAME as text."
 (defun shown-test-name (name)
   "Return the name of the test NAME as text, even when the stack is nearly full."
   (let ((text nil))
-    ;; Ignore the value of APART-FROM-TESTS. If the stack overflows, it can be anything.
+    ;; Use TEXT, not the value of APART-FROM-TESTS, which is arbitrary after a stack overflow.
     (apart-from-tests (setf text (test-text name)))
     (or text (if (symbolp name) (symbol-name name) ""))))
 
@@ -280,10 +280,9 @@ the test, since a fresh image would not have the test."
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun definition-of (result)
-  "Return a JSON object with the place of the definition of the test of RESULT, or NIL. The
-definition is a form with the name of the test, if possible one whose operator is from the test
-framework. A form whose operator is from SBCL does not count. Return NIL for a name without a
-package."
+  "Return a JSON object with the place of the form that defines the test of RESULT. Search for a
+form with the name of the test: first a form whose operator is from the test framework, then any
+form whose operator is not from SBCL. Return NIL if there is none, or if the name has no package."
   (let* ((name (result-name result))
          (home (package-of name))
          (framework (find (result-framework result) **frameworks** :key #'framework-name

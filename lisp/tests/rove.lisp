@@ -1,5 +1,5 @@
-;;;; Support for the test framework Rove. A test is a function named by a symbol. Wrappers record
-;;;; checks and groups of checks when they are made.
+;;;; Support for the test framework Rove. A test is a function named by a symbol. Wrappers of Rove's
+;;;; functions record each check and each group of checks when the test makes it.
 
 (in-package "LIVE-LISP.TESTS")
 

@@ -88,5 +88,6 @@ there that RT has compared these values. PACKAGE is the package of RT."
   :probes '(("DO-ENTRY" rt-do-entry)
             ("EQUALP-WITH-CASE" rt-compare))
   :entries 'rt-entries
-  ;; Some libraries contain a copy of RT in a package of their own.
+  ;; Some libraries contain a copy of RT in a package of their own. A package with all these symbols
+  ;; counts as a copy.
   :protocol '("*ENTRIES*" "*IN-TEST*" "DO-TEST" "NAME" "FORM" "PEND"))

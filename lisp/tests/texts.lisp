@@ -10,11 +10,11 @@ characters (CHARACTER-LIMIT).")
 message.")
 
 (defparameter *whole-failures* 5
-  "The number of first failures of a run whose forms, values and messages get more characters than
-those of other failures.")
+  "The number of failures, from the first failure of a run on, whose forms, values and messages get
+more characters than those of later failures.")
 (defparameter *whole-factor* 4
-  "The factor by which the first *WHOLE-FAILURES* failures of a run get more characters than
-others.")
+  "The number of characters for texts of the first *WHOLE-FAILURES* failures of a run is multiplied
+by this factor.")
 
 (defun character-limit (characters)
   "Return the maximum number of characters of a text in the report of the current failure:
@@ -74,11 +74,11 @@ characters for each part. Longer parts share the characters that short parts do 
     shares))
 
 (defparameter *form-parts* 8
-  "The maximum number of parts of a long form whose parts are shortened one by one. The text of a
-form with more parts is cut at its end.")
+  "If the text of a form is too long, FORM-TEXT shortens each part of the form. But if the form has
+more parts than this number, FORM-TEXT cuts off the end of the text instead.")
 (defparameter *part-characters* 16
-  "The text of a form that may take at most this many characters is cut at its end. In a longer
-form, each constant gets at most this many characters.")
+  "If the text of a form may have at most this many characters, FORM-TEXT cuts off its end. If it
+may have more, and the parts are shortened, each constant gets at most this many characters.")
 
 (defun constant-part-p (form)
   "Return true if FORM, a part of another form, is quoted, or is an atom other than a symbol."

@@ -122,8 +122,9 @@ is NIL, or if VALUE is neither a cons nor a hash table. Return VALUE."
              :test #'eq)))
 
 (defun kept-text (value)
-  "VALUE is a value that a tool returned, or a list of such values. Return the text kept for VALUE,
-or the texts kept for all elements of the list. Else return NIL."
+  "VALUE is a value that a tool returned, or a list of such values. Return the text that NOTE-TEXT
+has kept for VALUE. For a list, return the texts kept for its elements, joined to one text. Return
+NIL if a text is missing."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)

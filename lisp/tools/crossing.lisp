@@ -69,9 +69,9 @@ infinity, a NaN, or too large."
         collect (cons key value)))
 
 (defun write-argument (value buffer depth)
-  "Append VALUE to BUFFER as JSON. DEPTH is the number of levels of the arguments in which VALUE is
-nested. Write NIL as null: only the server knows the type of the parameter, on which the meaning
-of NIL depends."
+  "Append VALUE to BUFFER as JSON. DEPTH is the number of arrays and objects around VALUE within the
+arguments of the tool. Write NIL as null: what NIL means depends on the type of the parameter, which
+only the server knows."
   (when (> depth +depth-limit+)
     (refuse-value (format nil "a value that is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)
@@ -94,8 +94,8 @@ of NIL depends."
      (refuse-value (format nil "a value of type ~A" (symbol-text (class-name (class-of value))))))))
 
 (defun write-argument-list (values buffer depth)
-  "Append VALUES, a list or a vector, to BUFFER as a JSON array. DEPTH is the number of levels of
-the arguments in which the elements are nested."
+  "Append VALUES, a list or a vector, to BUFFER as a JSON array. DEPTH is the number of arrays
+and objects around each element within the arguments of the tool."
   (put 91 buffer)
   (let ((first t))
     (map nil (lambda (value)
@@ -106,7 +106,7 @@ the arguments in which the elements are nested."
 
 (defun write-argument-pairs (pairs buffer depth)
   "Append PAIRS, an alist with strings as keys, to BUFFER as a JSON object. DEPTH is the number of
-levels of the arguments in which the values are nested: 0 if PAIRS are the arguments themselves."
+arrays and objects around this object: 0 if PAIRS are the arguments of the tool themselves."
   (put 123 buffer)
   (loop for (key . value) in pairs
         for first = t then nil

@@ -109,8 +109,8 @@ older number."
 (defun live-lisp:register-tool (registry tool)
   "Put TOOL into REGISTRY, an EQUAL hash table, under its name, and return TOOL. TOOL replaces an
 earlier tool of the same name. If REGISTRY is *AGENT-Q-REGISTRY*, clients can call TOOL from then
-on. If the server itself has a tool of this name, clients see TOOL as lisp_NAME. Signals an
-INVALID-TOOL."
+on. If the server itself has a tool of this name, clients see TOOL as lisp_NAME. Signal an
+INVALID-TOOL if TOOL is invalid or cannot be put into REGISTRY."
   (check-tool tool)
   (unless (and (hash-table-p registry) (member (hash-table-test registry) '(equal equalp)))
     (refuse-tool (live-lisp:tool-name tool)
@@ -173,8 +173,8 @@ model."
   (intern (string-upcase text) "KEYWORD"))
 
 (defun parameter-from (table)
-  "TABLE is a hash table from the server that describes a parameter of a tool. Return the parameter
-as a plist."
+  "TABLE is a hash table that the server has sent. It describes a parameter of a tool. Return this
+description as a plist."
   (loop for key in *parameter-keys*
         for value = (gethash (string-downcase key) table)
         when value
@@ -185,7 +185,7 @@ as a plist."
 
 (defun proxy (table)
   "TABLE is a hash table from the server that describes one of the server's tools. Return a new tool
-that stands for this tool."
+whose handler calls this tool in the server."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
            (list :built-in name
@@ -198,14 +198,15 @@ that stands for this tool."
                  :handler (lambda (arguments) (call-for-text name arguments))))))
 
 (defun live-lisp:register-agent-q-tools ()
-  "Put proxies of all the server's own tools into *AGENT-Q-REGISTRY*, replacing tools of the same
-names. Return the number of tools in the registry."
+  "Put a tool for each of the server's own tools into *AGENT-Q-REGISTRY*. Its handler calls the
+server. It replaces a tool of the same name. Return the number of tools in the registry."
   (dolist (table **built-ins**)
     (store-tool live-lisp:*agent-q-registry* (proxy table)))
   (hash-table-count live-lisp:*agent-q-registry*))
 
 (define-operation ("offer-tools" :server-only t :inline t :gives integer)
     ((tools (list (map anything)) "Descriptions of the server's own tools."))
-  "Keep the descriptions of the server's own tools, and register proxies for these."
+  "Keep the descriptions of the server's own tools, and register a tool object for each of them.
+Calls of such an object go to the server."
   (setf **built-ins** tools)
   (live-lisp:register-agent-q-tools))

@@ -50,7 +50,8 @@ text."
 
 (defun result-object (value)
   "Return a JSON object for VALUE, the result of a handler. \"data\" is VALUE as JSON, if it can be
-converted. \"text\" is VALUE as text, unless VALUE is a string or table."
+converted. \"text\" is VALUE as text; it is absent if \"data\" is a string or the JSON of a hash
+table. If VALUE is a string that cannot be converted, \"failed\" is true, and \"text\" says why."
   (multiple-value-bind (data why) (result-data value)
     (cond ((and (stringp value) why)
            (object "failed" t
