@@ -200,7 +200,7 @@ Linux kills the process if the server ends first."
 and OUT are file descriptors of the channel to the server. BEGUN is the descriptor of the memory
 that is shared with the server, or NIL. SILENCE is NIL or a number of seconds: a server that sends
 nothing for so long counts as gone. When the program exits, SBCL ends the reader thread first and
-this thread last. Between these two ends, this thread only sleeps."
+this thread last. Once the reader thread has ended, this thread only sleeps."
   (end-with-server 9)
   #+linux (when (server-gone-p in) (end-image 3))
   (setf *channel* (open-channel in :out out :silence silence))

@@ -284,8 +284,8 @@ heap."
 
 (define-internal walk-form (form environment function)
   "Walk FORM with its macros expanded. Call FUNCTION with three arguments for FORM and for each form
-in it: the form, its context and its environment. Walk next the parts of the form that FUNCTION
-returns as its first value. But if the second value is true, skip these parts."
+in it: the form, its context and its environment. FUNCTION returns two values: the form to go on
+with in place of its argument, and true if the parts of that form are not to be walked."
   ("SB-WALKER" "WALK-FORM"))
 
 (define-internal file-kind (name)

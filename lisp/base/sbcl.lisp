@@ -87,8 +87,8 @@ it, returns true."
   `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
 
 (defun note-missing (ability text)
-  "Record in the ability named ABILITY that one of its internals is missing. TEXT names the
-internal, and says why the backend does not use it if SBCL has it."
+  "Record in the ability named ABILITY that the backend cannot use one of its internals. TEXT names
+the internal. If SBCL has it, TEXT also says why the backend does not use it."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)

@@ -64,8 +64,8 @@ Leave out a parameter if the code did not keep its argument."
               collect (cons parameter argument)))))
 
 (defun locals-data (frame)
-  "Return a list of JSON objects for the local variables of FRAME, and for parameters whose
-variables no longer have a value."
+  "Return a list of JSON objects for the parameters and the other local variables of FRAME. If the
+variable of a parameter no longer has a value, its object shows the argument of the call."
   (let ((parameters (frame-parameters frame)) (*shows-ids* t))
     (append (loop for (name . value) in parameters
                   collect (object "name" (symbol-name name) "value" (local-text value)

@@ -1,6 +1,6 @@
-;;;; Ends jobs from other threads. An interrupt throws to the end of the job, which JOB-RESULT
-;;;; catches. No handler of the program can stop a throw. The thrown object is a property list of
-;;;; answer members. TERMINATE-JOB ends the thread of a job that has ignored an interrupt.
+;;;; Ends jobs from other threads. An interrupt ends the job by a THROW, which JOB-RESULT catches.
+;;;; No handler of the program can stop a THROW. The thrown object is a property list of JSON
+;;;; members for the answer. TERMINATE-JOB ends the thread of a job that has ignored an interrupt.
 
 (in-package "LIVE-LISP.JOBS")
 

@@ -34,8 +34,9 @@ a variable, and so leave them on the stack, which would keep them alive."
 (defstruct session
   "The session of a server.
 VALUES: a list of the values of *SESSION-VARIABLES*, in the same order.
-FIRST: the list that VALUES had when the session started.
-REPORTED: the changed settings that the server was told last, in a list as from STYLES.
+FIRST: the list VALUES at the start of the session.
+REPORTED: the changed settings that were last reported to the server, as the function STYLES lists
+them.
 CHANGES-SENT: the value of **CHANGE-COUNT** at the last answer.
 NUMBER: a number that no other session has.
 SERIES: a cons (COUNT . INDEX): the number of images that the server has, and the index of this
@@ -44,7 +45,7 @@ SERVER: a text that identifies the server, or NIL.
 TREES: a list of native names of folders. While a job runs, ASDF also finds systems in them and
 below them.
 ERRORS: a list of the kept errors, newest first.
-BACKGROUND: the capture with the output, since the last answer, of threads that run no job.
+BACKGROUND: the capture with what threads without a job have written since the last answer.
 ENDED: true once the connection of the server has ended.
 UNDOING: a list of lists (FUNCTION). END-SESSION calls each FUNCTION, which takes no arguments.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."

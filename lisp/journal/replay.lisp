@@ -159,8 +159,8 @@ settings. This can run user code."
                      (lambda ()
                        (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5
                                               #\b)))))))))
-    ;; First read a text with #+. The result does not matter, since a readtable need not have #+.
-    ;; But if *FEATURES* is circular, this never ends, and the server knows which form broke the
-    ;; image.
+    ;; First read a text with #+, only to find out whether *FEATURES* is circular. Then this read
+    ;; never ends, and the server knows that the form before it broke the image. The result does not
+    ;; matter, since a readtable need not have #+.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))

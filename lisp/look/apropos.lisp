@@ -54,7 +54,8 @@ symbol and the name of a package can change."
 
 (define-operation ("apropos" :gives (or apropos-data lookup-failure))
     (pattern
-     (package string :optional "The package to search; the external symbols of all by default.")
+     (package string :optional
+      "The package to search. By default, the external symbols of all packages are searched.")
      type inherited offset limit)
   "Search for PATTERN in the names of symbols. If nothing matches in all packages, also count the
 matches in the session's package."

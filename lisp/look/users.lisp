@@ -1,6 +1,6 @@
-;;;; A user is a function whose code uses other names. This file finds all users that are
-;;;; definitions of a given name: the function with this name, its methods, macro function, compiler
-;;;; macro function and expanders.
+;;;; Finds all functions that belong to the definitions of a given name: the function with this
+;;;; name, its methods, macro function, compiler macro function and expanders. Such a function is
+;;;; called a user elsewhere in this folder, because its code uses other names.
 
 (in-package "LIVE-LISP.LOOK")
 

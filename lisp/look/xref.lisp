@@ -458,8 +458,9 @@ definitions that use the name, and last those that only have it in their data."
                                                       (users-of index target (list kind)))))
              (outside (make-rows))
              (possible '()))
-        ;; Other definitions and top-level forms stand in one list, whether they use the variable or
-        ;; only contain it as data. Functions that only contain it as data stand last, in POSSIBLE.
+        ;; Definitions that are no functions, and top-level forms, go into one list, whether they
+        ;; use the variable or only contain it as data. Functions that only contain it as data come
+        ;; last, in POSSIBLE.
         (setf (rows-others outside)
               (append (remove "structure slot" (rows-others uses)
                               :key #'other-row-word :test #'equal)

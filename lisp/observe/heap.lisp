@@ -57,7 +57,8 @@ collection. Return NIL if the heap is too large."
          (counts (heap-count-counts heap-count))
          (octets (heap-count-octets heap-count))
          ;; Objects that other threads have allocated since the collection are in the youngest
-         ;; generation. Leave this generation out, unless the older objects are in it, too.
+         ;; generation. Leave this generation out. But if the table CLASSES is in it too, it also
+         ;; has the older objects, so leave nothing out.
          (young (if (plusp (generation classes)) 0 -1)))
     (walk-heap (lambda (object type size)
                  (declare (ignore type))

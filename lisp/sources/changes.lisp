@@ -53,8 +53,9 @@ For other definitions, it is FORM."
       form))
 
 (defun form-before (definition text)
-  "Return the DECIDING-PART of the form that made DEFINITION: the part saved in DEFINITION-BASELINE
-or, if none is saved, the part in TEXT. TEXT is the text of the file when DEFINITION was made."
+  "Return the part of the form that made DEFINITION that decides whether a new form differs from it
+(see DECIDING-PART). Take the part saved in DEFINITION-BASELINE or, if none is saved, that in TEXT.
+TEXT is the text of the file when DEFINITION was made."
   (or (definition-baseline definition)
       (deciding-part definition (form-of definition text))))
 
@@ -118,12 +119,13 @@ they leave out SYMBOL."
           when definition do (setf (definition-kept definition) nil))))
 
 (defun note-unset (definition old old-text text value)
-  "The load of a file did not set the variable of DEFINITION: it kept VALUE. TEXT is the text of the
-file, OLD-TEXT the text loaded before, and OLD the definition of the variable in OLD-TEXT, or NIL.
-If TEXT gives another value than the form that made VALUE, record this in DEFINITION, and return
-DEFINITION. Otherwise return NIL. Usually, the form that made VALUE is in OLD-TEXT. It is an older
-form if the load of OLD-TEXT did not set the variable either. But if the program has assigned the
-variable since that load, take the form in OLD-TEXT."
+  "The load of a file did not set the variable of DEFINITION, which still has VALUE. TEXT is the
+text of the file, OLD-TEXT the text loaded before, and OLD the definition of the variable in
+OLD-TEXT, or NIL. Compare the form for the variable in TEXT with an earlier one: the form in
+OLD-TEXT or, if the load of OLD-TEXT did not set the variable either, the older form that did. But
+if the program has assigned the variable since then, the earlier form is that in OLD-TEXT. If the
+two forms give different values, record this in DEFINITION, and return DEFINITION. Otherwise return
+NIL."
   (let* ((symbol (definition-name definition))
          (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))

@@ -219,8 +219,9 @@ of NAME counts."
   "The maximum number of objects that are examined in a search through the values of variables.")
 
 (defun needed-by-values (wanted)
-  "Return a list of texts for the variables and property lists with a symbol for which the function
-WANTED returns true. If the values are too large to search, return a list of one text that says so."
+  "Return a list of texts that name the variables and property lists whose values contain a symbol
+for which the function WANTED returns true. If the values are too large to search, return a list of
+one text that says so."
   (catch 'too-many-parts
     (return-from needed-by-values (values-with wanted)))
   (list "values of variables, which are too large to search"))

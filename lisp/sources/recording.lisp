@@ -6,12 +6,14 @@
 
 (defstruct (change (:constructor make-change ()))
   "The recorded facts about a changed symbol, package or method.
-BEFORE: for a symbol, a list of the identities, such as functions, of its earlier definitions.
+BEFORE: for a symbol, a list of the objects, such as functions and classes, that were its
+definitions before the changes.
 SET: a list of (KIND . NAME) pairs, one for each name to which a SETF form, for example of
-FDEFINITION, has given a function or macro. NAME is this symbol or a list with it.
+FDEFINITION, has given a function or macro. NAME is this symbol or a list such as (SETF symbol).
 LOADED: true if a load has changed it. NIL if only a compilation or an evaluation has.
 FILES: a list of the truenames of the files that were being loaded or compiled at the changes.
-AROUND: a list of the truenames of the files that were loading or compiling FILES at the changes.
+AROUND: a list of the truenames of the files whose load or compilation, at the changes, was loading
+or compiling FILES.
 FORMS: a list of the results of RUNNING-FORM at the changes."
   (before '()) (set '()) (loaded nil) (files '()) (around '()) (forms '()))
 

@@ -56,9 +56,9 @@ mark, since TEXT may now be read as other forms."
         (other-mark reading))))
 
 (defun other-mark (reading)
-  "READING is the READING structure of a text. Return the string that identifies this text after a
-change of *FEATURES* (see MARK-OF): the digest of the text, followed by a hash of the *FEATURES*
-with which it was read."
+  "READING is the READING structure of a text. Return the string that identifies this text once
+*FEATURES* differs from its value when the text was read (see MARK-OF): the digest of the text,
+followed by a hash of that value."
   (or (reading-other-mark reading)
       (setf (reading-other-mark reading)
             (format nil "~A ~36R" (reading-digest reading)

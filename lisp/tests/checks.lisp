@@ -123,8 +123,8 @@ CHECK."
                       (and (evident-p part) (equal value (evident-value part))))))
 
 (defun got-text (forms values)
-  "VALUES is a list of the values of FORMS. Return text for the VALUES that cannot be seen in their
-forms, or NIL if all can be seen."
+  "VALUES is a list of the values of FORMS. Return text for those VALUES that are not
+evident from their forms, as that of a literal is. Return NIL if all are evident."
   (let ((texts (loop for form in forms
                      for value in values
                      unless (evident-p form) collect (value-text value))))

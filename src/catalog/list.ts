@@ -44,7 +44,8 @@ function unlistedTools(catalog: Tools): ToolMetadata[] {
   return [...catalog.values()].filter(({ name }) => !listed.includes(name));
 }
 
-/** Returns the entries of the lightweight list for the tools of CATALOG, without search_tools, sorted by name. */
+/** Returns the short entries of the list mode `lightweight` for the tools of CATALOG, without search_tools, sorted by
+ * name. */
 export function lightweightTools(catalog: Tools): LightweightTool[] {
   return unlistedTools(catalog)
     .sort((one, other) => one.name.localeCompare(other.name, 'en'))

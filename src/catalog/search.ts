@@ -25,8 +25,8 @@ export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
   isHighTokenCost: boolean;
   /** The points of a tool that contains the query word for word (a literal hit). Absent for other tools. */
   searchScore?: number;
-  /** Absent for a literal hit. 'ranked': the query contains the tool's name, or the ranking found the tool. 'weak': the
-   * ranking found the tool, but it covers little of the query's subject. */
+  /** Absent for a tool that contains the query word for word. 'ranked': the query contains the tool's name, or the
+   * ranking found the tool. 'weak': the ranking found the tool, but it covers little of the query's subject. */
   match?: 'ranked' | 'weak';
 }
 

@@ -5,9 +5,10 @@ import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
 import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
-/** A file with at most this number of octets is read completely. Of a larger file, only the range is read. */
+/** A file with at most this number of octets is read completely. Of a larger file, only the requested lines are read.
+ * */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
-/** Of a larger file, the server reads this number of octets, beginning with the first line of the range. */
+/** Of a file with more octets than WHOLE_FILE_LIMIT, the server reads this number, from the first requested line on. */
 const WINDOW = 256 * 1024;
 const CHUNK = 1024 * 1024;
 

@@ -101,8 +101,7 @@ export class Tree {
     return this.#at < this.text.length ? this.#at : undefined;
   }
 
-  /** Returns the text of some tokens as one line without comments: of the tokens with the numbers from FROM to
-   * TOKEN_AFTER - 1. */
+  /** Returns the text of the tokens with the numbers from FROM to TOKEN_AFTER - 1, as one line without comments. */
   oneLine(from: number, tokenAfter: number): string {
     let line = '';
     for (let number = from; number < tokenAfter; number++) {

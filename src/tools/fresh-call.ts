@@ -17,7 +17,7 @@ import type { ShownWarnings } from './shown-warnings.ts';
 
 /** A tool, and functions for calling it in a fresh image. */
 export interface FreshAdapter {
-  /** Returns the tool for the image in the dependencies, the running one or a fresh one. */
+  /** Returns the tool that works in the image of the dependencies: the running image or a fresh one. */
   over: (dependencies: ToolDependencies) => Tool;
   /** Returns the load that the call itself performs. Absent for tools that load nothing. */
   loads?: (args: Arguments, running: ToolDependencies) => Promise<LoadStep>;

@@ -21,7 +21,7 @@ export interface Newest<Item> {
 }
 
 /** When a page has all its rows, the search for further matches goes on only to count them. It ends when more than this
- * many items were read. */
+ * many items were read in all. */
 const COUNT_LIMIT = 100;
 /** Milliseconds after which reading yields to the event loop, so that the call can be cancelled. */
 const TURN_MS = 5;

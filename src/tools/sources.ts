@@ -110,9 +110,9 @@ export class Sources {
   readonly #elsewhere: ReadElsewhere | undefined;
   readonly #readLoaded: ReadLoaded;
 
-  /** FEATURES returns the image's *FEATURES*, with which files are read. READ_LOADED gets the texts from the image that
-   * it has loaded. FORBIDS returns the reason why a file may not be read; undefined when it may. ELSEWHERE reads files
-   * on the machine of the image, if this is another machine. */
+  /** FEATURES returns the image's *FEATURES*, with which files are read. READ_LOADED asks the image for the texts
+   * of the files that the image has loaded. FORBIDS returns the reason why a file may not be read; undefined when it
+   * may. ELSEWHERE reads files on the machine of the image, if this is another machine. */
   constructor(
     features: () => Features,
     readLoaded: ReadLoaded,

@@ -56,8 +56,9 @@ export class Placeholders {
     } catch {}
   }
 
-  /** Removes the empty folders that no server needs any more, and after this their folders of notes. The order matters:
-   * a server that starts in between would take an empty folder without notes for a folder of the user. */
+  /** Removes the empty folders that no server needs any more, and then the folders in which servers have noted that
+   * they need them. The order matters: a server that starts in between would take an empty folder without notes for a
+   * folder of the user. */
   #release(): void {
     this.#withLock(() => {
       const unneeded = [...this.#noted].filter((path) => this.#removeNote(path));

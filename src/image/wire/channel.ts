@@ -16,7 +16,7 @@ export interface ChannelCallbacks {
   hello(hello: Hello): void;
   /** The image is about to exit, and the server has not requested this. */
   exiting(): void;
-  /** The program has stopped the backend. The image continues to run without it. */
+  /** Code in the image has stopped the backend. The image continues to run without it. */
   stopped(): void;
   /** No more messages can be exchanged. `how` is the reason; it continues the sentence "the image was lost". */
   broken(how: string): void;
@@ -137,7 +137,8 @@ export class Channel {
     this.#keepOutput(id, readOutput(data.value));
   }
 
-  /** Answers all pending requests with the ending `lost`. HOW, part of a sentence, is the reason. */
+  /** Answers all pending requests: the image was lost. HOW is the reason; it continues the sentence "the image was
+   * lost". */
   close(how: string): void {
     this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {

@@ -122,7 +122,7 @@ export interface HeldError {
   locks?: string[];
 }
 
-/** What an operation reports on a held error, at which its thread is stopped, and on restarts that were
+/** What an operation reports on an error that is held and has stopped it, and on restarts that were
  *  invoked. */
 export interface Holding {
   /** The error that stopped the operation and is held. */
@@ -296,7 +296,7 @@ export interface BackendJob extends JobProgress {
   characters: number;
 }
 
-/** A call of another server that works in the same image. */
+/** A call that the image runs for another server. */
 export interface OthersJob extends JobProgress {
   operation: string;
   /** Identifies that server, such as `process 123`. */
@@ -699,21 +699,24 @@ export interface UnusedData {
  *  constructor, a copier or a predicate. */
 export interface ClassFunction {
   name: string;
-  /** True when the function also has methods for other classes, so that it would stay without this class. */
+  /** True when the function also has methods for other classes, so that it would still exist if this class
+   *  were removed. */
   kept?: boolean;
   /** For an accessor of a substructure: the slot of the included structure that it accesses. */
   slot?: string;
-  /** True for a constructor of a substructure that takes the slots as keyword arguments. */
+  /** True for a constructor that belongs to a substructure and takes the slots as keyword arguments. */
   below?: boolean;
   arglist?: string;
 }
 
-/** A class with the initargs that it accepts, and the initargs for which it has default values. */
+/** A class that may accept fewer initargs after the change. `defaults` lists the initargs for which the
+ *  class itself has default values. */
 export interface ClassInitargs {
   name: string;
   /** Names of the packages in which the name of the class is accessible. */
   homes: string[];
-  /** Initargs that the class accepts only because of slots of the changed class. */
+  /** Initargs that the class may no longer accept: only slots of the changed class, or superclasses that
+   *  are lost, make it accept them. */
   initargs: string[];
   defaults?: string[];
   place: Place;
@@ -827,8 +830,8 @@ export interface Item {
 }
 
 /** A text that the image has loaded, with a character for each octet, and the features under which it was
- *  read. `text` is absent when the server has it. Both members are absent when the image no longer keeps
- *  the text. */
+ *  read. `text` is absent if it is the present text of the file, which the server has. Both members are
+ *  absent if the image no longer keeps the text. */
 export interface LoadedText {
   text?: string;
   features?: string[];
@@ -855,7 +858,7 @@ export interface UsedAt {
 
 /** A definition, and the reasons why it is not removed. */
 export interface KeptItem extends Item {
-  /** Texts for definitions and data that need it. */
+  /** Texts that name definitions and data that need it, or the error of its removal. */
   because?: string[];
   /** Top-level forms that need it, or that would make it if the image did not have it. */
   usedAt?: UsedAt[];
@@ -887,9 +890,9 @@ export interface UnsetVariable {
   says?: string;
 }
 
-/** A definition in the image that its file no longer has, or that was evaluated and is in no file. The
- *  members from KEPT-ITEM give the reasons if even a load that removes such definitions would keep this
- *  one. */
+/** A definition in the image that its file no longer has, or that was evaluated and is in no file. A load
+ *  can be told to remove such definitions. If it would keep this one, the members from KEPT-ITEM give the
+ *  reasons. */
 export interface OldItem extends KeptItem {
   /** The file that had the definition; absent when it was evaluated. */
   file?: string;
@@ -991,7 +994,7 @@ export interface ComparisonData extends Disagreement {
   unknown?: boolean;
   /** True when the system has no files of its own, only dependencies. */
   empty?: boolean;
-  /** Names of the systems on which such a system depends. */
+  /** Names of the systems on which a system without files depends. */
   needs?: string[];
   files?: number;
   /** Files whose last load did not end well. */
@@ -1093,7 +1096,8 @@ export interface FormEntry {
   text: string;
   /** The name of the package in which to read TEXT. */
   package: string;
-  /** The parts of the form not to evaluate, because they define nothing. Each is a path of indexes. */
+  /** The parts of the form that are not evaluated again, because they changed nothing or did damage. Each
+   *  is a path of indexes. */
   without?: number[][];
   /** The difference between the readtable of the form and the standard readtable. */
   readtable?: string;
@@ -1378,15 +1382,15 @@ export interface HeldRow {
   error: number;
   seconds: number;
   thread?: string;
-  /** The server that holds it, when that is another server of the same image. */
+  /** The server that holds the error, if it is another server of the same image. */
   heldBy?: string;
   type: string;
 }
 
 /** The answer of the operations on a held error: debug-look, debug-eval, debug-fix and debug-go. */
 export interface DebugData extends Remarks {
-  /** True when the evaluated code made a non-local exit, so that the call which the error had stopped
-   *  continued. The other members are then the answer of that call. */
+  /** True when the evaluated code left the error by a non-local exit, and the stopped call continued. The
+   *  other members are then the answer of that call. */
   left?: boolean;
   value?: DebugValue | LookupFailure;
   /** The printed values of each evaluated form. */
@@ -1437,8 +1441,8 @@ export interface WatchedError {
 
 /** The errors that were recorded when they were signalled. */
 export interface WatchedData {
-  /** Which errors are recorded now: `all`, or a part of the name of their thread, or the name of their
-   *  package. Absent when none are recorded. */
+  /** Which errors are recorded now: `all`, a part of the name of the thread that signals them, or the name
+   *  of a package with a function on the stack. Absent when none are recorded. */
   watching?: string;
   /** How many such errors were signalled since the recording began. */
   seen: number;
@@ -1780,7 +1784,7 @@ export interface SystemToLoad {
   force?: boolean;
 }
 
-/** Which systems to test, and which to load before. */
+/** The systems to test, and the systems to load before the tests. */
 export interface TestPlan extends PerhapsMissing {
   systems?: string[];
   loads?: SystemToLoad[];
@@ -1817,7 +1821,7 @@ export interface CoverageData {
   missed?: number;
 }
 
-/** A check of a test that failed, or an unexpected error. */
+/** A failed check of a test, or an unexpected error in a test. */
 export interface TestFailure {
   kind: 'failure' | 'error';
   /** The form of a test of RT, whose values differ from the expected values. */
@@ -1986,9 +1990,9 @@ export interface Operations {
   apropos: {
     args: {
       /** A part of the names to find. */ pattern: string;
-      /** The package to search; the external symbols of all by default. */
+      /** The package to search. By default, the external symbols of all packages are searched. */
       package?: string;
-      /** Only symbols with such a definition, such as MACRO. */
+      /** Only symbols with a definition of this kind, such as MACRO. */
       type?: string;
       /** True for symbols that the package inherits, too. */
       inherited?: boolean;
@@ -2076,7 +2080,7 @@ export interface Operations {
       /** The name of the package. */ package: string;
       /** The status of the symbols to list. */
       access: 'external' | 'internal';
-      /** Only symbols with such a definition, such as MACRO. */
+      /** Only symbols with a definition of this kind, such as MACRO. */
       type?: string;
       /** How many results to leave out; none by default. */
       offset?: number;
@@ -2139,7 +2143,7 @@ export interface Operations {
       /** A part of the names to find. */ pattern: string;
       /** The package to search; all by default. */
       package?: string;
-      /** Only symbols with such a definition, such as MACRO. */
+      /** Only symbols with a definition of this kind, such as MACRO. */
       type?: string;
       /** True for symbols that the package inherits, too. */
       inherited?: boolean;
@@ -2180,7 +2184,8 @@ export interface Operations {
     };
     data: { value?: ImpactData | LookupFailure };
   };
-  /** Return for each of VERSIONS the text with the mark, unless it is equal to the present text. */
+  /** Return for each of VERSIONS the loaded text that `mark` identifies, and its features. Leave out a
+   *  text that is equal to the present one. */
   'loaded-texts': {
     args: {
       /** Files. `mark` identifies a text of the file that the image has loaded, and `now` is the digest of the
@@ -2200,16 +2205,16 @@ export interface Operations {
    *  calls this after it has built a lost image again. The answers of its loads have listed definitions,
    *  but no user has seen these answers. */
   'nothing-listed': { args: object; data: { value?: null } };
-  /** Return the definitions in packages: those that the selected loaded files made, and those that no
-   *  existing file made. The packages are PACKAGES if FILES are given, otherwise the home packages of the
-   *  names that the selected files define. */
+  /** FILES or FOLDERS select loaded files. Return the definitions in some packages, if they come from
+   *  these files or from no existing file. The packages are PACKAGES if FILES are given, otherwise the
+   *  home packages of the names that the selected files define. */
   inventory: {
     args: {
       /** Native truenames of folders, with a slash at the end. The operation looks only at definitions of
        *  loaded files in these folders. */
       folders?: readonly string[];
-      /** Native truenames of files. If given, the operation ignores FOLDERS and looks at those of these files
-       *  that are loaded. */
+      /** Native truenames of files. If given, the operation ignores FOLDERS and looks at these files, except
+       *  those that are not loaded. */
       files?: readonly string[];
       /** With FILES: the names of the packages to look at. Names that no package has are ignored. */
       packages?: readonly string[];
@@ -2242,8 +2247,8 @@ export interface Operations {
     };
     data: { value?: string[] };
   };
-  /** The last rename-prepare replaced symbols by new ones. Remove the definitions that the old symbols
-   *  still have from the image. */
+  /** The last rename-prepare replaced symbols by new ones. Remove from the image the definitions that the
+   *  old symbols still have. */
   'rename-finish': { args: object; data: { value?: RenameFinished } };
   /** Evaluate FORMS, which built the lost image, and report those that failed, with the reasons. Before
    *  each form, send the server its index, so that the server knows which form hangs or ends the image.
@@ -2755,7 +2760,8 @@ export interface BackendOperations extends Operations {
     };
     data: { value?: boolean };
   };
-  /** Keep the descriptions of the server's own tools, and register proxies for these. */
+  /** Keep the descriptions of the server's own tools, and register a tool object for each of them. Calls
+   *  of such an object go to the server. */
   'offer-tools': {
     args: {
       /** Descriptions of the server's own tools. */ tools: readonly object[];

@@ -95,7 +95,8 @@ function mergeSameNames(forms: readonly NameUser[]): NameUser[] {
   const certain = new Set(forms.filter(({ possible }) => !possible).map(({ name }) => name));
   const kept = forms.filter(({ possible, name }) => !possible || !certain.has(name));
   const groups = groupBy(kept, (each) => `${userHeading(each)} ${each.possible}`);
-  // A file can define a name twice, and then both forms are users. Their sites are joined.
+  // A file can define a name twice, and both definitions may use the function. They become one row, which has the
+  // places of use in both.
   return [...groups.values()].flatMap(([first, ...rest]) => {
     const sites = rest.flatMap((each) => each.sites ?? []);
     return first ? { ...first, ...(first.sites && { sites: [...first.sites, ...sites] }) } : [];
