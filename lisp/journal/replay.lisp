@@ -95,6 +95,7 @@ EFFECTS, an EFFECTS structure. Return NIL, or a text with the reason why the for
   (let* ((package-name (gethash "package" entry "COMMON-LISP-USER"))
          (package (find-package package-name))
          (text (gethash "text" entry))
+         ;; TAKE-CHOSEN-RESTART, which FAILURE-OF calls after an error, uses these variables.
          (*chosen-restarts* (names-among (gethash "restarts" entry)))
          (*restarts-taken* (make-hash-table :test 'equal)) (*restarts-needing-values* '())
          (*went-on-by* '()))

@@ -275,6 +275,7 @@ frame precedes its callees, and callees with more samples come first."
   "For each sample in which the program ran, call the function VISIT with a list of SAMPLED-FRAME
 structures: the program's functions on the stack, outermost first. MODE is the mode of the profiler.
 Return the number of all samples."
+  ;; REPORT converts the samples for MAP-TRACES. The report itself is not needed.
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((samples 0))
     (funcall (profiler "MAP-TRACES")
@@ -334,6 +335,7 @@ in MODE :ALLOC, before functions of SBCL that allocate."
     (when (and start (not (find 'spent names :end start)))
       (let ((end (or (position-if #'backend-name-p names :start start) (length names))))
         (when (eq mode :alloc)
+          ;; The names of SBCL's functions that allocate are strings. That at START is none.
           (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))
         (subseq stack start end)))))
 

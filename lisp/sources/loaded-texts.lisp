@@ -104,23 +104,25 @@ fasl, or NIL."
                    (car *source-copy*)
                    (source-file-path file)))
          (path (sb-ext:parse-native-namestring name))
+         ;; The date and the text that NOTE-READ has recorded for this load.
          (read (gethash name **texts-read**))
          (date (if read (car read) (date-of path)))
          (dates (loop for source in sources
                       when (source-date source) collect (source-date source))))
     (remhash name **texts-read**)
-    (if (and compiled (not read) (eql compiled (source-file-compiled file)))
-        ;; The same fasl was loaded again, so its text is known already. Do not read the file: it
-        ;; may have changed within the second of its date.
-        (values (source-file-text file) (source-file-date file))
-        (values (and date
-                     (if dates (member date dates) (or (null compiled) (<= date compiled)))
-                     ;; Another image may have compiled the file, and the file may have changed
-                     ;; later in the same second.
-                     (or read (not (eql date compiled)))
-                     (if read (cdr read) (read-text path)))
-                (or (first dates)
-                    (if (and date compiled) (min date compiled) date))))))
+    (flet ((unchanged-p ()
+             (and date
+                  (if dates (member date dates) (or (null compiled) (<= date compiled)))
+                  ;; Another image may have compiled the file, and the file may have changed later
+                  ;; in the same second.
+                  (or read (not (eql date compiled))))))
+      (if (and compiled (not read) (eql compiled (source-file-compiled file)))
+          ;; The same fasl was loaded again, so its text is known already. Do not read the file: it
+          ;; may have changed within the second of its date.
+          (values (source-file-text file) (source-file-date file))
+          (values (and (unchanged-p) (if read (cdr read) (read-text path)))
+                  (or (first dates)
+                      (if (and date compiled) (min date compiled) date)))))))
 
 (defun complete-sources (file sources)
   "Store the positions of forms in SOURCES, a list of debug sources of the file FILE. SBCL stores
