@@ -2,15 +2,19 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { FORGING } from '../say.ts';
+import { askingAttacks } from './asking.ts';
 import { type Attack, type Section, writeSections } from './attack.ts';
 import { growingAttacks } from './growing.ts';
+import { installingAttacks } from './installing.ts';
 import { readingAttacks } from './reading.ts';
 import { runningAttacks } from './running.ts';
+import { sayingAttacks } from './saying.ts';
 
 let at: FileSession;
 const sections: Section[] = [];
 beforeAll(async () => {
-  at = await openWorkspace({ args: ['--eval-timeout', '20'] });
+  at = await openWorkspace({ args: ['--eval-timeout', '20'], env: FORGING });
 });
 afterAll(async () => {
   await writeSections(sections);
@@ -20,7 +24,10 @@ afterAll(async () => {
 const SECTIONS: [string, () => Attack[] | Promise<Attack[]>][] = [
   ['Files that are no sources', () => readingAttacks(at)],
   ['Texts that take time', () => growingAttacks(at)],
+  ['What a question is made to say', () => askingAttacks(at)],
+  ['What code says to the server', () => sayingAttacks(at)],
   ['What is run from the disk', runningAttacks],
+  ['Install in a hostile project', installingAttacks],
 ];
 
 describe.each(SECTIONS)('%s', (title, attacks) => {
