@@ -100,15 +100,17 @@ function listAround({ parent }: Form): Form | undefined {
   return list;
 }
 
-/** Returns true when LIST follows a dot and is not computed by `#.`. */
+/** Returns true when LIST follows a dot and is not computed by `#.`. Only a FormReader without features, as in this
+ * file, reads a dot as an element. */
 function isRest(list: Form): boolean {
   if (!list.isList || list.prefixes.includes('#.')) return false;
   return list.parent?.elements[list.index - 1]?.notation === '.';
 }
 
-/** Maps a list to true when it is a package definition or inside of one. */
+/** The cache of `isInDefinition`. Maps a list that is no package definition to true when it is inside of one. */
 const definitions = new WeakMap<Form, boolean>();
 
+/** Returns true when a list around the form is a package definition. */
 function isInDefinition({ parent }: Form): boolean {
   const passed: Form[] = [];
   let list = parent;
@@ -119,6 +121,7 @@ function isInDefinition({ parent }: Form): boolean {
   return inside;
 }
 
+/** The start of the operator of a package definition. Not anchored, since `mayDefinePackage` looks for it anywhere. */
 const DEFINING = /DEF(?:INE-)?PACKAGE/i;
 
 /** Returns true when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
