@@ -1,4 +1,5 @@
-// Creates the parts of the server and connects them, for the program and for the library.
+// Creates the parts of the server and connects them: `assemble` for the program, `assembleParts` and
+// `registerBuiltIns` for the library (agent-q.ts).
 
 import { resolve } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
@@ -47,7 +48,6 @@ import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 import { ShownWarnings } from './tools/shown-warnings.ts';
 import type { ReadElsewhere, ReadLoaded } from './tools/sources.ts';
 
-/** The connected parts of a server for one image. */
 /** The parts of the server that work for one image. */
 export interface Assembly {
   image: ChosenImage;
@@ -254,6 +254,8 @@ function unmappedImage({ imageCommand, root, roots }: Config): string | undefine
   return isMapped ? undefined : imageCommand?.name;
 }
 
+/** Returns an object that reads files on the machine of IMAGE, the remote image NAME. Answers write such a file as
+ * NAME:/PATH. */
 function readElsewhere(name: string, image: Image): ReadElsewhere {
   return {
     isOne: (file) => file.startsWith(`${name}:/`),

@@ -9,7 +9,7 @@
 ;;; thread would then wait for any other thread that compiles or walks all code, and answer nothing
 ;;; meanwhile.
 (defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full))
-                    ;; The unused part of HEAD is made of NUL characters.
+                    ;; SBCL would print all of HEAD, whose unused part consists of NUL characters.
                     (:print-object (lambda (capture stream)
                                      (print-unreadable-object (capture stream :type t :identity t)))))
   "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output.
@@ -21,7 +21,8 @@ FOLLOWED: true while the server takes the output away in parts.
 TAKEN: the number of characters that the server has taken, which TOTAL does not include.
 ON-FULL: NIL or a function without parameters, which is called when a character no longer fits into
 HEAD.
-SUCCESSOR: NIL or the capture that gets further output, because nobody will read this one again.
+SUCCESSOR: NIL or the capture that gets further output, because nobody will read this one again. For
+a job that has been answered, it is the background output of the session (ANSWER).
 LOCK: the mutex that a thread holds while it reads or writes the capture."
   (head (make-string 128) :type (simple-array character (*)))
   (head-limit 0 :type fixnum)
@@ -43,8 +44,8 @@ LOCK: the mutex that a thread holds while it reads or writes the capture."
   "A Gray stream for output that writes to CAPTURE. It takes characters and octets, as the stream of
 a terminal does. OCTETS lists the octets of an incomplete UTF-8 character, newest first."))
 
-;; Finalize the class now. If SBCL finalized the class at the first output, it would have to compile
-;; the code that makes its instances a second time.
+;; Finalize this superclass now. If SBCL finalized it at the first output, SBCL would have to
+;; compile the code that makes instances of CAPTURE-STREAM a second time.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
@@ -59,6 +60,7 @@ oldest characters in it."
          (tail (or (capture-tail capture) (setf (capture-tail capture) (make-string size)))))
     (declare (type (simple-array character (*)) tail) (type fixnum size))
     (unless (zerop size)
+      ;; OFFSET is the number of characters that went into the ring buffer before.
       (loop with offset of-type fixnum = (- (capture-total capture) (capture-head-limit capture))
             for i of-type fixnum from (max start (- end size)) below end
             do (setf (char tail (mod (+ offset (- i start)) size)) (char string i))))))
@@ -221,6 +223,7 @@ thread is writing. If RESET is true, empty CAPTURE."
              (omitted (- (capture-total capture) (length head) (length tail))))
         (when reset
           (setf (capture-head-fill capture) 0 (capture-total capture) 0)
+          ;; The parts of a followed output are one text, so only other captures begin a new line.
           (if (capture-followed capture)
               (incf (capture-taken capture) (+ (length head) omitted (length tail)))
               (setf (capture-column capture) 0)))

@@ -38,6 +38,9 @@ is true. BINDINGS is a list of (TYPE HANDLER) lists, as in HANDLER-BIND."
                                           (let ((*noting* t)) (funcall ,handler condition)))))
      ,@body))
 
+;;; +HANDLERS+ and other constants below are names of SBCL's variables and operators (sbcl-*.lisp).
+;;; They are NIL if this SBCL has none.
+
 (defmacro with-no-handlers (&body body)
   "Evaluate BODY without the handlers, restarts and deadlines that are in force around it, as at the
 start of a thread."
@@ -123,7 +126,8 @@ BEFORE: the name of a global variable with the original function."
   "Define a hook on the function NAME. After a call of INSTALL-HOOKS with LISTENER, a function name,
 each call of NAME calls LISTENER with the original function and the arguments of the call. LISTENER
 must call the original function, and run all other code in WITH-ISOLATION. NAME is a function name,
-or a constant whose value is a function name or NIL."
+or a constant whose value is a function name, or NIL if this SBCL lacks the function. Then there is
+no hook."
   (let ((name (if (and (symbolp name) (constantp name)) (symbol-value name) name))
         (before (intern (format nil "**BEFORE-~A-~A**" name listener))))
     (when (and name +named-lambda+)
@@ -143,6 +147,7 @@ it stays generic."
     (if (typep called 'generic-function)
         (encapsulate name (hook-listener hook) (fdefinition (hook-listener hook)))
         (progn
+          ;; From outside, FUNCTION must look like the original function.
           (setf (symbol-value (hook-before hook)) called
                 (plain-lambda-list function) (plain-lambda-list (behind-hooks called))
                 (simple-function-name function) name
@@ -182,4 +187,5 @@ run instead of the hooked functions. The default is all hooks."
   (let ((gone (remove-if-not (lambda (hook) (member (hook-listener hook) listeners))
                              **installed**)))
     (setf **installed** (remove-if (lambda (hook) (member hook gone)) **installed**))
+    ;; Two hooks can be on one function. The newer one is the outer one, and is the first of GONE.
     (mapc #'uninstall-hook gone)))

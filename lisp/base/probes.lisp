@@ -39,8 +39,9 @@ true unless this internal is absent."
  (defun run-probes (start files tell)
    "Run the probes in *PROBES*, the oldest first. Begin with number START, counted from 0. The names
 of files that probes create begin with the string FILES. Call the function TELL before and after
-each probe with two arguments. The first is :BEGINS before the probe, and after it :RIGHT or a text
-about the failure. The second lists, as strings, those names of the probe that the backend uses."
+each probe with two arguments. The first is :BEGINS before the probe, so that the parent process
+knows which probe has ended this process. After the probe it is :RIGHT or a text about the failure.
+The second lists, as strings, those names of the probe that the backend uses."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -50,6 +51,8 @@ about the failure. The second lists, as strings, those names of the probe that t
 
 ;;; Functions, classes and a variable for the examples
 
+;; PROBE-LOOK, PROBE-CALLED and IN-FRAME do something after their first call. Otherwise it would be
+;; a tail call: the caller would have no frame, and PROBE-CALLED would not keep its variables.
 (for-probes
  (defun probe-look (function)
    "Call FUNCTION with the frame of the function that called PROBE-LOOK, and return its value."
@@ -89,6 +92,7 @@ or :NONE if there was none."
  (defun in-process (function)
    "Call FUNCTION in a child process, which exits with 0 if FUNCTION returns true. Return the status
 of the process from waitpid(2)."
+   ;; SB-POSIX may be missing when the reader reads this file, so INTERN finds its functions later.
    (let ((id (funcall (intern "FORK" "SB-POSIX"))))
      (when (zerop id)
        (sb-ext:exit :code (handler-case (if (funcall function) 0 1) (serious-condition () 1))
@@ -217,6 +221,7 @@ and the path of its fasl, and return its value."
           thereis (eq 'probe (instance-word structure index)))))
 (define-probe (condition-assignments)
   (let ((condition (make-condition 'probe-condition)))
+    ;; SBCL stores an initial value only when the slot is read.
     (probe-why condition)
     (eql 7 (getf (assigned-slots condition) 'why))))
 (define-probe (slot-index +assigned-slots+)
@@ -369,15 +374,15 @@ and the path of its fasl, and return its value."
   (and (null (symbol-value +in-unit+))
        (with-compilation-unit () (symbol-value +in-unit+))
        ;; Without this outer unit, the inner unit would end with warnings of its own.
-       (let ((before nil))
+       (let ((warned-at-once nil))
          (handler-bind ((warning #'muffle-warning))
            (with-compilation-unit ()
              (handler-bind ((style-warning (lambda (condition)
-                                             (setf before t)
+                                             (setf warned-at-once t)
                                              (muffle-warning condition))))
                (progv (list +in-unit+) '(nil)
                  (compile nil '(lambda () (probe-undefined)))))))
-         before)))
+         warned-at-once)))
 (define-probe (stream-position)
   (call-with-file ".lisp" "1
 2" (lambda (path)
@@ -730,6 +735,7 @@ and the path of its fasl, and return its value."
 ;;; Stacks
 
 (define-probe (thread-slot this-slot word-octets)
+  ;; The address has 62 bits, so FLOOR by 7 returns the octets of the word that holds it: 8.
   (and (= (* 8 word-octets)
           (* 8 (floor (integer-length (sb-sys:sap-int (sb-sys:int-sap (1- (ash 1 62))))) 7)))
        (in-thread (lambda ()
@@ -813,6 +819,7 @@ and the path of its fasl, and return its value."
     (or (eq thread sb-thread:*current-thread*) (listp arguments))))
 (define-probe ("card table" card-marks card-bits)
   (and (<= 8 card-bits 36)
+       ;; Each octet is of this type. But this process would end if it read outside of the table.
        (loop for index from 0 below (ash 1 card-bits) by 4096
              always (typep (sb-sys:sap-ref-8 card-marks index) '(unsigned-byte 8)))))
 
@@ -861,6 +868,7 @@ and the path of its fasl, and return its value."
                       (and (equalp #(97 98 99) octets)
                            (null (open-file (concatenate 'string path "/no") 0 0)))))))
 (define-probe ("file names" +map-names+ undecodable-name)
+  ;; SBCL cannot decode the name with the octet 255, since it is not valid in UTF-8.
   (let* ((folder (concatenate 'string *probe-file* ".names/"))
          (paths (list folder (concatenate 'string folder (string (code-char 255)))
                       (concatenate 'string folder "a"))))

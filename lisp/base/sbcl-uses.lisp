@@ -76,7 +76,7 @@ previous one. FUNCTION gets the form numbers even there."
   ("SB-C" "RECORD-MACROEXPANSION"))
 (define-internal record-callee (name block path)
   "Record a call of the function NAME in the code that is being compiled. BLOCK is the compiler's
-block that contains the call, and PATH the source path of the call."
+block that contains the call, and PATH the source path (see +FORM-PATHS+) of the call."
   ("SB-C" "RECORD-CALL"))
 (define-internal-variable source-path
   "The source path of the form that this thread is compiling, or NIL." ("SB-C" "*CURRENT-PATH*"))
@@ -164,8 +164,8 @@ index."
 it is the index of the first constant."
   ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal-variable words-for-function
-  "The number of words that a code object has for each of its functions. Before SBCL 2.4.7 these
-words precede the constants."
+  "The number of words that a code object has for each of its functions. The first of them is the
+debug name of the function. Before SBCL 2.4.7 these words precede the constants."
   ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
 (define-internal code-serial (code)
   "Return the unique number of the code object CODE." ("SB-KERNEL" "%CODE-SERIALNO"))
@@ -195,8 +195,8 @@ SOURCE, or NIL."
   ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
 
 (define-internal code-fixups (code)
-  "Return an integer that packs several lists of numbers. The first list has the linkage cells
-through which CODE, a code object, calls functions."
+  "Return an integer that packs several lists of numbers. The first list has the indices of the
+linkage cells (see +NAME-OF-CELL+) through which CODE, a code object, calls functions."
   ("SB-VM" "%CODE-FIXUPS") 0)
 (define-internal unpack-locations (packed)
   "Return the first list of numbers in the integer PACKED, a result of CODE-FIXUPS."
@@ -217,17 +217,17 @@ through which CODE, a code object, calls functions."
       words-before-functions))
 
 (defconstant +name-of-cell+ (internal-symbol "SB-VM" "LINKAGE-ADDR->NAME")
-  "The name of SBCL's function that takes a linkage cell and returns the name of the function in it.
-NIL in SBCLs before 2.4.7, which have no such function. Newer SBCLs call a global function through
-the linkage cell of its name. In older ones, the constants of code contain a CELL for each function
-that the code calls.")
+  "The name of SBCL's function that takes the index of a linkage cell, and :INDEX to say that it is
+an index. It returns the name of the function in the cell. NIL in SBCLs before 2.4.7, which have no
+such function. Newer SBCLs call a global function through the linkage cell of its name. In older
+ones, the constants of code contain a CELL for each function that the code calls.")
 
 (defun linked-names (code)
   "Return a list of the names of the functions that CODE, a code object, calls through linkage
 cells. Return NIL if this SBCL has no linkage cells."
   (when +name-of-cell+
-    (loop for cell in (unpack-locations (code-fixups code))
-          collect (funcall +name-of-cell+ cell :index))))
+    (loop for index in (unpack-locations (code-fixups code))
+          collect (funcall +name-of-cell+ index :index))))
 
 (defun map-named-code (visit)
   "Call the function VISIT with the code object of each global function, macro and method. This is
@@ -239,6 +239,7 @@ the fallback for WALK-CODE."
      (lambda (name)
        (let ((function (or (and (symbolp name) (macro-function name))
                            (and (typep name '(or symbol (cons symbol (cons symbol null))))
+                                ;; Some of these lists are not valid as names of functions.
                                 (handler-case (fboundp name) (type-error () nil))
                                 (fdefinition name)))))
          (if (typep function 'generic-function)

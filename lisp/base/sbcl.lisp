@@ -27,22 +27,26 @@ MISSING: a list of texts, each with the name of a missing internal and the reaso
 (defmacro where-compiled (&body definitions)
   "Evaluate DEFINITIONS when the file is compiled. Leave them out of the fasl that the server loads,
 so that it loads faster. Keep them in a fasl that ASDF makes, so that single files can be compiled
-later."
+later. The server has boot.lisp compile the file, and only then is there a package LIVE-LISP.BOOT."
   `(eval-when (:compile-toplevel :execute
                ,@(unless (find-package "LIVE-LISP.BOOT") '(:load-toplevel)))
      ,@definitions))
 
 (where-compiled
-  (defvar *absent* '() "A list of the backend's names of the internals that this SBCL lacks.")
+  (defvar *absent* '()
+    "A list of the backend's names of the internals that the backend is compiled without. They need
+no probe.")
 
   (defun outcome (name)
     "Return the value of the variable NAME, a string, in LIVE-LISP.INTERNALS, the package of
-internals.lisp. That file runs the probes."
+lisp/internals.lisp. That file runs the probes of abilities and internals. Its *PROVEN* is a list of
+the names whose probes succeeded, and its *UNPROVEN* a list of (NAME WHY) lists for the others."
     (symbol-value (find-symbol name "LIVE-LISP.INTERNALS")))
 
   (defun left-out-names ()
     "Return a list of the names of the abilities and internals that the environment variable
-LIVE_LISP_WITHOUT excludes. Its value is a list of names with commas between them."
+LIVE_LISP_WITHOUT excludes. Its value is a list of names with commas between them. The name
+everything stands for all."
     (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
           for start = 0 then (1+ end)
           for end = (position #\, text :start start)

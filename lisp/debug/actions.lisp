@@ -8,6 +8,8 @@
 ;;;; of the request, so that its next answer answers the request. If the error is in a thread of the
 ;;;; program, which has no job, MAKE-FOLLOWER makes a job that only reports how the thread goes on.
 ;;;; GO-ON then invokes a restart, leaves a frame, makes the call of a frame again, or ends the job.
+;;;; A throw to a HELD structure is caught in holding.lisp: the error then takes its usual course. A
+;;;; throw to a JOB structure ends the job, and the thrown members are its answer.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -90,7 +92,7 @@ continue, for GO-ON. FUNCTION, the body of the operation, is not called."
 request gets the next answer of the job. The first request of the job was answered already. If
 FOLLOW is true, the server takes the output of the job in parts. Return the job."
   (let ((job (held-job held)))
-    (captured (job-output job) :reset t)
+    (captured (job-output job) :reset t) ; The answer that reported the error had this output.
     (when follow (follow (job-output job)))
     (setf (capture-successor (job-output job)) nil
           (job-throws job) 0
@@ -116,6 +118,7 @@ only reports how that thread continues."
   "Make the thread of HELD, a HELD structure, continue. ARGUMENTS, the hash table of a request,
 contains the way to continue. JOB is the job of the request. Return only after a failure: then JOB
 was answered with the reason."
+  ;; The code that continues needs the settings of its call, not those of the debugger and of SERVE.
   (let ((*hold-seconds* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         (*held* nil)
         (*break-on-signals* *program-breaks*)

@@ -13,7 +13,7 @@
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
   "An error that is held: THREAD is stopped where CONDITION was signalled.
-NUMBER: a number that no other error of this image has.
+NUMBER: a number that no other error of this image has. Answers show it as SHOWN-NUMBER converts it.
 CONDITION: the error, held in THREAD until no request has used it for SECONDS.
 JOB: the job that the error has stopped, or NIL in a thread of the program.
 SESSION: the session that holds the error. Requests of other sessions cannot use it.
@@ -29,7 +29,7 @@ COMMAND: the next command of the thread. It is :STARTING before the thread first
 the thread waits, :CLAIMED once a request has reserved the thread, then a function from this
 request, and :OVER at the end.
 GATE: a semaphore that a request signals after it has set COMMAND to a function.
-GUEST: the job of COMMAND until COMMAND begins.
+GUEST: the job of COMMAND until COMMAND begins. If COMMAND never begins, FORGET-HELD ends this job.
 USER: the job that uses the error, or was the last to use it.
 END: a text with the reason why the error is no longer held, or NIL."
   number condition seconds job (guest nil) (user nil)
@@ -77,6 +77,7 @@ in answers."
 slots. Return NIL if this session holds *HELD-LIMIT* errors already, or has ended."
   (sb-thread:with-mutex (**held-lock**)
     (when (and (< (length (held-in-session)) *held-limit*) (not (session-ended *session*)))
+      ;; **HELD-ABOVE** is the highest number that an error had in an image that was lost.
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**)))
                              condition seconds job)))
         (push held **held**)
@@ -117,7 +118,7 @@ answers."
 (defun call-without-handlers (function)
   "Call FUNCTION without the handlers of the program, so that they do not handle errors in
 FUNCTION."
-  (if +handlers+
+  (if +handlers+ ; NIL in an SBCL without this variable.
       (progv (list +handlers+) (list first-handlers)
         (funcall function))
       (funcall function)))
@@ -152,6 +153,7 @@ function without parameters. Return NIL if no command comes within HELD-SECONDS.
 (defun serve (held)
   "Run the commands for HELD, a HELD structure, in its thread until none comes for HELD-SECONDS. A
 command that makes the program continue does not return."
+  ;; Drop the *HOLD-SECONDS* of the stopped call: CALL-IN-JOB and GO-ON bind it for a command.
   (let ((*held* held) (*hold-seconds* nil))
     (loop for command = (next-command held)
           while command

@@ -10,7 +10,8 @@
 
 (defun walk-object-limit ()
   "Return the largest number of objects that a walk can visit with the free room of the heap."
-  ;; The hash table of a walk takes about 90 octets for each object while it grows.
+  ;; The hash table of a walk takes about 90 octets for each object while it grows. The rest of the
+  ;; 150 octets is for the queue and for a reserve.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
@@ -31,6 +32,7 @@ of the variable SYMBOL."
   "Call the function VISIT with each key and value that TABLE, a hash table, keeps alive. The other
 two arguments of VISIT are :KEY and the key, or :VALUE-OF and the key."
   (let ((weakness (sb-ext:hash-table-weakness table)))
+    ;; A weak table keeps a part of an entry while the other part lives.
     (maphash (lambda (key value)
                (when (member weakness '(nil :value)) (funcall visit key :key key))
                (when (member weakness '(nil :key :key-or-value))
@@ -128,7 +130,7 @@ this thread has bound to another object than their global value."
   "Return a list of the objects to which words on the stack of this thread point. Include words that
 are left from earlier calls, since the garbage collector also respects them."
   (let ((objects '()))
-    (close-region)
+    (close-region) ; WORD-OBJECT finds no objects in an open allocation region.
     (stack-words (lambda (word)
                    (multiple-value-bind (object valid) (word-object word nil)
                      (when valid (push object objects)))))
@@ -204,7 +206,8 @@ they refer. Continue until the queue is empty or WALK is full."
         until (walk-full walk)
         do (let ((object (aref queue (walk-next walk))))
              (incf (walk-next walk))
-             ;; A slot of a structure can be unbound, and then MAP-REFERENCES signals an error.
+             ;; A slot of a structure can be uninitialized. In SBCL 2.2.9, SLOT-BOUNDP is true for
+             ;; it, but reading it signals an error.
              (nil-if-program-fails
                (map-references (lambda (value kind detail)
                                  (declare (ignore kind detail))

@@ -15,7 +15,8 @@ the variable to the job of the request.")
 return NIL. A request can also end the wait by a non-local exit, such as a restart. If CONDITION
 cannot be held, return a text with the reason. After a return, the caller lets CONDITION take its
 usual course: handlers run, or the job or thread ends. JOB is the job of this thread or NIL.
-SIGNALLED is true if CONDITION is held before handlers of the program run."
+SIGNALLED is true if CONDITION is held before handlers of the program run, for a watch
+(watch.lisp)."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)
@@ -57,8 +58,8 @@ here, and after an unhandled error it would wait for a command at the terminal."
 
 (defun offered-restarts (held)
   "Return a list of the restarts for the condition of HELD, a HELD structure. If SBCL has entered
-the debugger because of *BREAK-ON-SIGNALS*, leave out the restarts of this break. They come first,
-are at most four, and the last is called RESET or REASSIGN."
+the debugger because of *BREAK-ON-SIGNALS* (HELD-SIGNALLED), leave out the restarts of this break.
+They come first, are at most four, and the last is called RESET or REASSIGN."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart)

@@ -67,6 +67,7 @@ because SBCL reuses it for another thread."
                    (multiple-value-list (if **attached** (call-apart call) (call-taken call))))))
     (protect-stack-again)
     (scrub-stack)
+    ;; LEAVE-THREAD, which ends the thread, throws the tag itself as the value.
     (if (eq values *thread-end*)
         (sb-thread:abort-thread)
         (values-list values))))

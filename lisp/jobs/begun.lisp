@@ -13,7 +13,7 @@ contains the highest such id.")
 
 (defun open-begun (descriptor)
   "DESCRIPTOR is the file descriptor of the memory shared with the server. Map this memory into this
-process, if that is possible, and close DESCRIPTOR."
+process, and close DESCRIPTOR. Do nothing if it cannot be mapped."
   (let ((address (sb-alien:alien-funcall
                   (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long
                                                           sb-alien:unsigned-long
@@ -22,8 +22,11 @@ process, if that is possible, and close DESCRIPTOR."
                                                           sb-alien:long))
                   ;; 3 is PROT_READ and PROT_WRITE, 1 is MAP_SHARED.
                   0 (* 8 +begun-words+) 3 1 descriptor 0)))
-    (unless (= address (1- (expt 2 64))) (setf **begun-place** address))
-    (close-file descriptor)))
+    ;; The descriptor of what cannot be mapped is another one: that of the channel to the server, if
+    ;; a command has started this image.
+    (unless (= address (1- (expt 2 64)))
+      (setf **begun-place** address)
+      (close-file descriptor))))
 
 (defun note-begun (id)
   "Record in the shared memory that the request with the id ID begins to run. Do nothing if the word

@@ -46,6 +46,7 @@ OBJECT is outdated."
   "Return an alist from names to values of the slots of CONDITION that initargs or SETF have set.
 Leave out other slots: to read these, SBCL would evaluate initforms, which are user code."
   (let* ((start (first-condition-word))
+         ;; The initargs: their names and values alternate in the last words of CONDITION.
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
                                    (instance-word condition (1+ index)))))
@@ -84,7 +85,7 @@ then no user code."
 
 (defvar *gone-stacks* '()
   "A list of the start addresses of stacks. Objects of dynamic extent on these stacks may no longer
-exist.")
+exist. Only CALLS-MEMBERS binds this, to print values that were recorded earlier.")
 
 (defun left-stack-p (object)
   "Return true if the address of OBJECT is on one of the stacks in *GONE-STACKS*. Do not read the
@@ -204,6 +205,7 @@ and without user code."
         (set-pprint-dispatch '(or string bit-vector) #'print-long -100 table)
         (setf **local-printers** table))))
 
+;; FRAME-LINES, which is loaded earlier, prints the frames in a report of a failure with this.
 (setf **frame-printers** #'local-printers)
 
 (defmacro printing-locals (&body body)
@@ -293,7 +295,8 @@ without such a clock, return the real time."
 (defun frames-with-locals (frames)
   "Return a list of JSON objects for FRAMES, a list from SHOWN-FRAMES, with the call, the place and
 the local variables of each frame. After *LOCALS-MILLISECONDS*, the remaining frames have only the
-name of the function and the member \"late\"."
+name of the function and the member \"late\". While memory may be short (*SPARING*), leave out the
+places."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
           for timely = (< (run-milliseconds) end)

@@ -28,7 +28,7 @@ INLINE: true if the reader thread runs the operation. Such an operation is short
 code.
 STARTER: NIL, or a function to call in place of START-JOB, with the arguments of START-JOB and the
 hash table of the request's arguments.
-HOLDS: true if the operation also takes the members of the shape HOLD.
+HOLDS: true if the operation also takes the members of the shape HOLD (hold.lisp).
 GIVES: the type of the value in the answer. If MEMBERS is true, it is the shape of the whole answer.
 RESUMES: true if the answer can be that of a call that continues after a held error.
 SERVER-ONLY: true if only the server itself requests the operation, and no tool does."
@@ -130,6 +130,7 @@ plist of JSON members. If a lookup fails, the value in the answer describes the 
                           and collect (if (eq type :anything) value (whole-number value))))))
     (handler-case
         (if (operation-members operation)
+            ;; Such an operation can run code of the program, which needs the program's table.
             (members)
             ;; The program may have put its own functions into the global table, even for strings.
             (let ((*print-pprint-dispatch* **pretty-printers**)) (members)))

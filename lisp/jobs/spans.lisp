@@ -91,10 +91,11 @@ calls INNER, another observer or NIL."
 (defun tail-of-p (list other)
   "Return true if LIST is a proper tail of the list OTHER, one of its conses after the first. OTHER
 can be circular."
+  ;; SLOW is half as fast as CELL, so CELL meets it if OTHER is circular.
   (loop for cell = (cdr other) then (cdr cell)
-        for last = other then (if advance (cdr last) last)
+        for slow = other then (if advance (cdr slow) slow)
         for advance = nil then (not advance)
-        while (and (consp cell) (not (eq cell last)))
+        while (and (consp cell) (not (eq cell slow)))
           thereis (eq cell list)))
 
 (defun tail-read-p (list read)
@@ -106,7 +107,8 @@ can be circular."
   "Return a vector of the depths of the lists of a form, indexed by the numbers of the lists. PATHS
 is SBCL's hash table from each list to its source path."
   ;; A path is (symbol number position ...). It has one position for each list around the list, so a
-  ;; longer path belongs to a deeper list.
+  ;; longer path belongs to a deeper list. SBCL also stores a path for a tail that begins with an
+  ;; atom. It has the number of the next list, which is no deeper, so the shortest path counts.
   (let* ((last (loop for (nil number) being the hash-values of paths maximize number))
          (depths (make-array (1+ (or last 0)) :initial-element 0)))
     (loop for path being the hash-values of paths
@@ -142,7 +144,9 @@ hash table from each list of the form to its source path."
           for list = (aref read (+ index 2))
           for number = (second (gethash list paths))
           ;; READ can have the same list twice: for #+X (F), it has the place of (F), and then the
-          ;; place of the whole text with the list (F). The first place counts.
+          ;; place of the whole text with the list (F). The first place counts. But a tail that was
+          ;; read as a list has the number of the next list, which replaces it: in ((a . (c)) (d)),
+          ;; (d) replaces (c).
           do (when (and number
                         (not (eq list (svref lists number)))
                         (or (null (svref lists number)) (tail-read-p (svref lists number) read)))
@@ -254,7 +258,8 @@ NUMBER. Then store the places of the lists, and the package in which FORM was re
 
 (defun doubtful (list)
   "Return LIST, which the reader has made while it reads a file again. When the file was loaded, the
-reader may have made another object in its place. Store the first such list of each top-level form
+reader may have made another object in its place: for #., which is not always evaluated again, or
+for # with a character that has no meaning now. Store the first such list of each top-level form
 in RECORDER-DOUBTFUL."
   (when (and *recorder* (null (recorder-doubtful *recorder*)))
     (setf (recorder-doubtful *recorder*) list))
@@ -279,7 +284,8 @@ contents of FILE are not valid UTF-8."
   "FILE is a pathname. Call FUNCTION with two arguments: a stream that reads FILE, and a function
 TAKE. FUNCTION must read all forms, and call TAKE with each form, its number, its octet offset and
 its package. TAKE stores the places of the lists under PATH and DATE, the write date of the file
-PATH. FILE may be a copy of PATH as it was at DATE."
+PATH. If places are stored for this version already, TAKE does nothing. FILE may be a copy of PATH
+as it was at DATE."
   (let* ((spans (make-file-spans date))
          (new (null (spans-known path date)))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
@@ -299,12 +305,13 @@ PATH. FILE may be a copy of PATH as it was at DATE."
 
 (sb-ext:defglobal **reads-spans** nil
   "NIL, or a function that reads a file again to record the places of its lists. Its arguments are
-the native name of the file and the keyword arguments of CALL-READING-AGAIN.")
+the native name of the file and the keyword arguments of CALL-READING-AGAIN. The file
+look/reread.lisp sets this.")
 
 (sb-ext:defglobal **text-as-loaded** nil
   "NIL, or a function of the native truename of a file and the write date of a version. It returns
 the text of the version, a string with one character for each octet. It returns NIL if the version
-was not loaded or its text was not kept.")
+was not loaded or its text was not kept. The file sources/loaded-texts.lisp sets this.")
 
 (defun call-with-copy (function text)
   "Call FUNCTION with the native name of a temporary file that contains TEXT, a string with one

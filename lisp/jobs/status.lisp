@@ -1,6 +1,7 @@
 ;;;; Reports the state of the image and its jobs. The reader thread runs this code, so it must
-;;;; neither wait for locks nor run user code. Data that is not available at once is left out. The
-;;;; frames of a running job are recorded by its own thread, which GLANCE-AT interrupts for that.
+;;;; neither wait long for a lock nor run user code. Data that is not available soon is left out.
+;;;; The frames of a running job are recorded by its own thread, which GLANCE-AT interrupts for
+;;;; that.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -21,8 +22,9 @@ frames.")
       (and (pathnamep file) (native-name file)))))
 
 (defun last-line (capture)
-  "Return the last non-blank line in CAPTURE, or its last 100 characters, or NIL if there is none. A
-carriage return begins a line too, because programs use it to overwrite a line."
+  "Return the last non-blank line in CAPTURE, or its last 100 characters. Return NIL if there is
+none, or if another thread keeps the lock of CAPTURE. A carriage return begins a line too, because
+programs use it to overwrite a line."
   (let* ((breaks '(#\Newline #\Return))
          (kept (sb-thread:with-recursive-lock ((capture-lock capture) :timeout 0.01)
                  (let ((tail (tail-string capture)))
@@ -83,6 +85,7 @@ throw prevents the recording. The thread of JOB calls this."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (stack-space-p)))
+           ;; INTERRUPT-THREAD disables interrupts. Enable them, so that the job can be interrupted.
            (setf frames (nil-if-unknown (sb-sys:with-interrupts (glance-data)))))
       (setf (job-glance job) frames)
       (sb-thread:signal-semaphore done))))
@@ -105,7 +108,8 @@ most *GLANCE-SECONDS*. Skip a job that has not yet recorded its frames for an ea
 ;;; The image
 
 (defun unanswered-jobs ()
-  "Return a list of the jobs in **JOBS**, which are the running jobs."
+  "Return a list of the jobs in **JOBS**. A job whose error is held is among them, although its
+request has been answered."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs** collect job)))
 
@@ -124,6 +128,9 @@ most *GLANCE-SECONDS*. Skip a job that has not yet recorded its frames for an ea
                      (starts-p name "live-lisp ")
                      (equal name "finalizer"))))
              threads))
+
+;;; In JOB-PROGRESS, CHARACTERS is optional because the server begins with an empty progress. The
+;;; two shapes that follow require it.
 
 (define-shape backend-job (job-progress)
   "State of a running job, from the backend."

@@ -42,16 +42,17 @@ that instead. TEXT is a function that returns the source text of FORM."
   (let ((account (make-account text)) (reported nil)
         ;; Settings that changed before FORM are not effects of FORM.
         (*compared-settings* (nil-if-program-fails (thread-settings))))
-    (flet ((report (members)
+    (flet ((report (members-of)
              ;; One report is sent for a form: only the first call counts.
              (unless (shiftf reported t)
-               (report-built (lambda () (append (funcall members form account)
+               (report-built (lambda () (append (funcall members-of form account)
                                                 (and (account-opened account)
                                                      (list "closes"
                                                            (account-opened account))))))))
            ;; This is called when an error in FORM is held for debugging (*PROGRESS-FUNCTIONS*).
            ;; FORM may never continue, so tell the server now what FORM has changed. Return no
-           ;; members for the answer.
+           ;; members for the answer. *EFFECTS* has the effects of the part that still runs; ACCOUNT
+           ;; gets them when the part ends.
            (report-if-changed ()
              (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
                (report-open account))
@@ -177,6 +178,8 @@ image. Return NIL if it made none. ACCOUNT is the ACCOUNT structure of FORM."
             (when (account-damages account) (list "damages" (beginning-of (funcall text))))
             (unless (eq (account-package account) *package*)
               (list "inPackage" (package-name *package*)))
+            ;; A rebuild leaves out these parts, or all of FORM if it built nothing. So variables
+            ;; that they set can have other values in the new image.
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form account)

@@ -80,6 +80,8 @@ that are garbage. Return NIL if the heap is too large for WALK-HEAP."
   (let ((count 0))
     (when (walk-heap (lambda (object type size)
                        (declare (ignore type size))
+                       ;; Skip the most frequent objects quickly. They are no instances, and for
+                       ;; these types TYPEP updates no instance either.
                        (when (and (not (typep object '(or cons number array symbol)))
                                   (instance-p object)
                                   (funcall wanted object))
@@ -123,6 +125,7 @@ function has a method for a superclass of CLASS, T if it has methods for other c
 a superclass, and NIL if it has no other method. Ignore methods with qualifiers."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
+                              ;; The instance is the last argument of readers and of writers.
                               collect (first (last (sb-mop:method-specializers method))))))
     (cond ((intersection specializers (rest (ancestors class))) :above)
           ((remove class specializers) t))))
@@ -172,6 +175,7 @@ and their keyword constructors."
                            collect (object "name" (name-text accessor) "slot" (symbol-name slot))
                            and collect (object "name" (name-text (list 'setf accessor))
                                                "slot" (symbol-name slot)))
+            ;; HOW is :DEFAULT for a keyword constructor, and else describes a lambda list.
             and append (loop for (name . how) in (description-constructors description)
                              when (and name (eq how :default) (fboundp name))
                                collect (make-json-object
@@ -281,6 +285,7 @@ class or method accepts them."
          (own (method-initargs (list class)))
          (lost (taken-initargs gone)))
     (unless (or (eq others :any) (eq own :any))
+      ;; If LOST is :ANY, nobody can list what the lost methods accept.
       (set-difference (append (slot-initargs class) (if (eq lost :any) '() lost))
                       (append others own) :test #'string=))))
 

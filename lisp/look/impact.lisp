@@ -1,5 +1,6 @@
 ;;;; Defines the operation impact, which returns what a change of a definition affects, such as
-;;;; methods, callers and tests.
+;;;; methods, callers and tests. Other files make the members about classes (class-impact.lisp),
+;;;; about code compiled into other functions (compiled-in.lisp) and for a removal (removal.lisp).
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -90,13 +91,14 @@
       "True if the definition goes away. Then `name` can also be that of a package or system."))
   "Return what a change of a function, macro or class affects besides its callers, at most LIMIT of
 each kind."
-  (let* ((whole (and removed (package-meant name package)))
-         (system (and removed (null whole) (system-meant name package))))
+  (let* ((named-package (and removed (package-meant name package)))
+         (system (and removed (null named-package) (system-meant name package))))
     (cond
       (system (make-json-object (system-members system)))
-      (whole
+      (named-package
        (with-index (index)
-         (make-json-object (list* "testFiles" (test-file-names) (package-members whole index)))))
+         (make-json-object (list* "testFiles" (test-file-names)
+                                  (package-members named-package index)))))
       (t
        (multiple-value-bind (target symbol setf in) (named-target name package)
          (let ((class (and (not setf) (find-class symbol nil))))
@@ -190,7 +192,8 @@ by name, and so may call TARGET (see FINDING-MEMBERS). INDEX is the index of use
 (defun naming-data (index target limit)
   "Return a list of JSON objects with the names and source locations of at most LIMIT functions in
 INDEX whose code calls the function TARGET. Include functions that call TARGET from inlined code,
-although SBCL records no cross reference for such calls."
+although SBCL records no cross reference for such calls. Leave out functions from no file or from a
+file of SBCL."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind *call-kinds*) (name-of user) (reached-p user)
@@ -333,4 +336,5 @@ the folder of SYSTEM's .asd file or in an enclosing folder."
       (and inner
            outer
            (not (eq other system))
+           ;; OUTER is equal to INNER, or INNER begins with it.
            (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))

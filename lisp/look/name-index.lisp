@@ -1,5 +1,5 @@
 ;;;; An index of the external symbols of all packages makes the search among them fast: one octet
-;;;; vector contains the names, case-folded and sorted.
+;;;; vector contains the case-folded names, in which memmem searches.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -29,9 +29,9 @@
 ;;; since sorting all symbols again would take twenty times as long.
 
 (defstruct (name-index (:constructor make-name-index (symbols starts octets)))
-  "An index of external symbols by name. SYMBOLS is sorted by name, and contains a symbol once for
-each package that exports it. OCTETS has the case-folded names in the same order, each followed by
-255.
+  "An index of external symbols by name. SYMBOLS is sorted by name, not by case-folded name, and
+contains a symbol once for each package that exports it. OCTETS has the case-folded names in the
+same order, each followed by 255.
 STARTS has for each symbol the index in OCTETS at which its name begins."
   (symbols #() :type simple-vector)
   (starts (error "required") :type (simple-array (unsigned-byte 32) (*)))
@@ -199,7 +199,8 @@ in the second or third list once for each package that began or ceased to export
     (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
                            (make-array 0 :element-type '(unsigned-byte 8))))
   "A cons (INDEX . SNAPSHOTS). INDEX is the last NAME-INDEX of external symbols. SNAPSHOTS is the
-list of EXPORTS structures for all packages, from which INDEX was made.")
+list of EXPORTS structures for all packages, from which INDEX was made. Threads use no lock, since
+the cons is never changed, only replaced.")
 
 (defun name-index ()
   "Return a current NAME-INDEX of the external symbols of all packages. Make a new one only if
@@ -255,12 +256,13 @@ case, as CHAR-EQUAL compares characters."
 
 (defun indexed-externals (pattern)
   "Return a list of the external symbols of all packages whose case-folded names contain the string
-PATTERN, case-folded."
+PATTERN, case-folded. A symbol is in the list once for each package that exports it."
   (let* ((index (name-index)) (symbols (name-index-symbols index))
          (starts (name-index-starts index))
          (octets (name-index-octets index)) (wanted (folded pattern)))
     (if (zerop (length wanted))
         (coerce symbols 'list)
+        ;; After a match, go on at the next name, so that each name is found once.
         (loop with last = 0
               for offset = (find-octets wanted octets 0)
                 then (and (< (1+ last) (length starts))

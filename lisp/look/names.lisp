@@ -94,6 +94,7 @@ TEXT is a SETF function name. For \"(SETF NAME)\" the first value is \"NAME\". F
                   (string-equal "setf " (subseq inner 0 (min 5 (length inner)))))
              (values (string-trim " " (subseq inner 5)) t))
             ((and mark (plusp mark) (char= (char text (1- (length text))) #\)))
+             ;; The name begins after the 8 characters of "::(setf ", of which the first two remain.
              (values (concatenate 'string
                                   (subseq text 0 (+ mark 2))
                                   (string-trim " " (subseq text (+ mark 8) (1- (length text)))))
@@ -112,6 +113,8 @@ session's package. PREFIX may be a local nickname in the package PACKAGE-NAME (c
 and C26 in docs/develop/contracts.md)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix
+                         ;; NAMED-PACKAGE tries PREFIX as given before it tries upper case, but
+                         ;; does not understand bars and backslashes.
                          (named-package (if (find-if (lambda (char) (find char "|\\")) prefix)
                                             (token-name prefix)
                                             prefix)
@@ -128,6 +131,7 @@ the session's package. Without such a symbol, end the operation with an error an
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
+        ;; Ignore what follows the symbol, as READ-FROM-STRING does.
         (let* ((end (unquoted-position '(#\Space #\( #\) #\Tab #\Newline) rest))
                (name (token-name (if end token rest))))
           (multiple-value-bind (symbol status) (find-symbol name package)

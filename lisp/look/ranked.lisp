@@ -1,6 +1,6 @@
 ;;;; Defines the operation ranked-apropos: a symbol search that does not need the exact name.
 ;;;; Results are ranked by how well the pattern fits, then by package: packages of the user come
-;;;; first. The search visits each symbol once and does limited work for it.
+;;;; first. The search visits the symbols one by one and does limited work for each.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -26,6 +26,7 @@ others."
     (call-user-code
      (lambda ()
        (object "total" (length found)
+               ;; Only the operation apropos counts the inherited symbols that it leaves out.
                "inherited" 0
                "rows" (loop for symbol in (page found offset limit)
                             for label = (or type (label symbol))
@@ -73,6 +74,7 @@ table with the packages of the user as keys."
              (multiple-value-bind (fit distance) (funcall fit-of-symbol symbol)
                (when (and fit
                           (or (null type) (of-type-p symbol type))
+                          ;; MAP-CANDIDATES visits a symbol once for each package that exports it.
                           (not (shiftf (gethash symbol seen) t)))
                  (push (make-match symbol fit (package-rank (symbol-package symbol) users)
                                    distance)
@@ -183,7 +185,8 @@ of beginnings of these words, in order, as MVB is of MULTIPLE-VALUE-BIND. Else r
           for first = t then nil
           do (let ((places 0)
                    ;; Each 1 bit is an index of NAME at which this character of PATTERN may match:
-                   ;; the index after the previous match, or the beginning of a later word.
+                   ;; the index after the previous match, or the beginning of a later word. LOGXOR
+                   ;; gives the bits up to the lowest in ENDS, the first possible previous match.
                    (allowed (if first
                                 starts
                                 (logior (ldb (byte 60 0) (ash ends 1))

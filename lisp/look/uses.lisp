@@ -1,7 +1,7 @@
 ;;;; The index: a table from each name to its users, the functions whose code uses the name. The
 ;;;; backend builds the index when a request first needs it, and adds new code at later requests.
 ;;;; Before an answer shows a user, the backend checks that the user still exists. NOTE-USER adds
-;;;; the uses by a user.
+;;;; the uses by a user. index.lisp builds the index, and users.lisp defines USER structures.
 ;;;;
 ;;;; A code object can have the functions of several definitions. Its roots are the names of the
 ;;;; outermost functions in it, and :TOP-LEVEL for the functions of a top-level form
@@ -91,6 +91,7 @@ refers to, and the symbols that CODE contains as data."
                      (when (and (typep constant '(or symbol cons (simple-array t)))
                                 (not (lambda-list-p constant code)))
                        (map-symbols (lambda (symbol handled)
+                                      ;; HANDLED: SYMBOL is a handler of a HANDLER-BIND clause.
                                       (if handled (push symbol called) (push symbol mentioned)))
                                     constant)))
                    code)
@@ -117,6 +118,7 @@ METHOD-ALONE-P is true of the code object, or if USER is the top-level form itse
              (dolist (name names)
                (unless (or (equal name (user-name user))
                            (member name in-xrefs :test #'equal)
+                           ;; The form calls internals of SBCL, such as SB-IMPL::%DEFUN.
                            (and with-form (not (showable-name-p name))))
                  (note-use index name number (if certain kind (kind-position :mention)))))))
       (note called (kind-position :constant))
@@ -160,7 +162,7 @@ function of the program, and neither list has NAME. Return NIL if the compiler c
 transform calls of NAME, because code with such a call needs no constant for NAME."
   (and (symbolp name)
        (symbol-package name)
-       (mentioned-p name)
+       (mentioned-p name)               ; NAME belongs to the program.
        (fboundp name)
        (not (macro-function name))
        (not (compiler-macro-function name))

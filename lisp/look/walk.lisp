@@ -1,6 +1,7 @@
 ;;;; Walks a top-level form, and collects the names that it uses outside the functions that it
 ;;;; defines: functions called, variables, and symbols in data. Macros are expanded, but nothing is
-;;;; evaluated.
+;;;; evaluated. The entry points are PARTS-OF-FORM and USES-OF-PARTS, at the end. Their callers wrap
+;;;; both calls in WITHOUT-TRACES.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -118,12 +119,15 @@ cannot be expanded, skip the rest of FORM."
                            (lambda (kind name)
                              (declare (ignore kind))
                              (when (symbolp name) (funcall note :data name)))))
+             ;; WALK-FORM calls LOOK for each form. If the second value of LOOK is true, WALK-FORM
+             ;; skips the parts of the form.
              (look (form context environment)
                (cond ((consp form)
                       (if (eq context :eval) (look-at (first form) form environment) form))
                      ((not (symbolp form)) (data form :data) form)
                      (t (when (variable-kind form) (data form :variable)) form)))
              (look-at (head form environment)
+                     ;; The WALK-FORM below calls LOOK with the same LAMBDA form again.
                (cond ((member form inner :test #'eq) form)
                      ((eq head 'quote) (data (second form) :data) (values form t))
                      ((or (function-of-name-p form)

@@ -67,7 +67,7 @@ FAILED, FAILURE: the number of errors in WHERE, and the class of the last error.
 PARENT: the innermost recorded call around this call, or NIL.
 DEPTH: the number of recorded calls around this call.
 CODE, OFFSET: the code object of the caller, and the offset in it to which the call returns.
-THREAD, STACK: the thread of the call, and the start address of its stack.
+THREAD, STACK: the thread of the call, and the lowest address of its stack.
 BEGUN, ENDED: values of the function NOW. ENDED is 0 until the end is recorded.
 HOW: :RUNNING, :RETURNED, :LEFT after a non-local exit, or :PASSED if the end is not recorded.
 CONDITION: the last condition signalled during the call.
@@ -152,13 +152,13 @@ a PROBE structure. ADDRESS is the return address of the call, or NIL."
   (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
          (code (and address (code-at address)))
          (stack (stack-start))
-         (left (if stack (- (sb-sys:sap-int (stack-pointer)) stack) *stack-limit*)))
+         (free (if stack (- (sb-sys:sap-int (stack-pointer)) stack) *stack-limit*)))
     (make-call probe (kept-objects arguments) parent depth code
                (if code (- address (sb-sys:sap-int (code-start code))) 0)
                sb-thread:*current-thread* stack (now)
                ;; A call whose end is recorded takes stack, so a loop of tail calls would exhaust
                ;; the stack.
-               (if (and (< depth *depth-limit*) (>= left *stack-limit*)) :running :passed))))
+               (if (and (< depth *depth-limit*) (>= free *stack-limit*)) :running :passed))))
 
 (defun end-call (call how values)
   "Record that CALL, a CALL structure, has ended with the list VALUES. HOW is :RETURNED, or :LEFT
@@ -184,9 +184,9 @@ CALL structure for it. Then record METHOD in all of these."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "A call of the function of PROBE begins, but is not recorded. If the innermost recorded call in
-this thread is a call of the same function, stop adding entered methods to its record, since these
-may belong to the unrecorded call."
+  "A call of the function of PROBE begins, but does not become *INNERMOST*, because the call or its
+end is not recorded. If the innermost recorded call in this thread is a call of the same function,
+stop adding entered methods to its record, since these may belong to the call that begins."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))
@@ -240,8 +240,8 @@ its slot WHERE."
 (defun due-p (probe)
   "Count a call of the function of PROBE. Return true if the call is to be recorded, as far as this
 does not depend on its arguments. RECORD-CALL then looks at the arguments with the function in the
-slot WHERE of PROBE. Return NIL for a call while interrupts are disabled, as inside a lock of SBCL,
-because recording takes some of these locks."
+slot WHERE of PROBE. Return NIL for a call in the reader thread (*READING*). Also return NIL while
+interrupts are disabled, as inside a lock of SBCL, because recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)

@@ -1,5 +1,6 @@
 ;;;; Compares the image with the loaded files, and the loaded texts with the files on disk.
-;;;; COMPARE-FILES makes the whole comparison, and DISK-DATA compares one file with the disk.
+;;;; COMPARE-FILES makes the whole comparison, and DISK-DATA compares one file with the disk. The
+;;;; texts of files and forms have one character for each octet, as READ-TEXT returns them.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -100,7 +101,8 @@ NUMBER: its number in the file, from 0."
 
 (defun disk-data (file)
   "Return a JSON object about the difference between the file FILE on disk and the loaded text of
-FILE. Return NIL if there is no difference, or if the loaded text is unknown."
+FILE. If that text is unknown, compare the dates of the file now and at the load. Return NIL if
+there is no difference, or if no load of FILE has ended normally."
   (let* ((path (source-file-path file))
          (pathname (sb-ext:parse-native-namestring path))
          (date (date-of pathname))
@@ -143,6 +145,7 @@ same operator and name give one object together."
           (push (object "head" head "how" (if differs "differs" "new")
                         "form" (numbered-form-number form))
                 data))
+        ;; The removed form with this head is not gone, even if the added form was loaded alone.
         (when differs
           (setf heads (remove head heads :test #'string-equal :count 1)))))
     (append (nreverse data)

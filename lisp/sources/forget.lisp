@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove SBCL's global information of some kinds about SYMBOL. KINDS is a list of (CATEGORY
-KIND...) lists. A list without a KIND stands for all kinds in its category."
+  "Remove the information of some kinds about SYMBOL from SBCL's globaldb. KINDS is a list of
+(CATEGORY KIND...) lists, keywords as in KNOWN. A list without a KIND stands for all kinds in its
+category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -17,8 +18,9 @@ KIND...) lists. A list without a KIND stands for all kinds in its category."
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun home-package (definition)
-  "Return the package of the name of DEFINITION. This is to be the current package while DEFINITION
-is removed, since SBCL does not enforce the lock of the current package."
+  "Return the package of the name of DEFINITION or, for an export or a package, the package that it
+is about. Return the current package if there is none. The result is to be the current package while
+DEFINITION is removed, since SBCL does not enforce the lock of the current package."
   (let ((symbol (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
@@ -49,7 +51,7 @@ unbound."
       (:package (delete-package identity)))
     (forget-types)))
 
-;;; Definitions that answers have listed
+;;; Definitions that answers have listed (by LIST-AS-OLD in compare.lisp)
 
 (sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A weak hash table whose keys are the DEFINITION structures that an answer has listed as no longer
@@ -94,6 +96,7 @@ REMOVED is the list of all definitions to be removed."
   (let ((files (files-with-same definition)))
     (multiple-value-bind (texts forms) (needs definition removed)
       (unless (or files texts forms)
+        ;; Code like (unless (fboundp 'f) (defun f ...)) may have made no F because of DEFINITION.
         (setf texts (guarding-evaluations definition) forms (guarding-forms definition)))
       (and (or files texts forms)
            (list "because" (page texts 0 3)
@@ -242,6 +245,7 @@ definitions that stay."
                            (setf all-gone (append gone all-gone) all-left (append left all-left))))
                        definitions)
     (flet ((sorted (entries)
+             ;; Leave out entries without reasons: they are parts of definitions that stay.
              (loop for definition in (stable-sort (copy-list definitions) #'< :key #'forget-order)
                    for entry = (assoc definition entries :test #'eq)
                    when (cdr entry) collect entry)))

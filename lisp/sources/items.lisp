@@ -6,10 +6,14 @@
 (defstruct (definition (:constructor make-definition
                                      (kind name identity serial &optional location)))
   "A definition of NAME as KIND, such as :FUNCTION, by a file or an evaluated form.
+NAME: a symbol or a function name such as (SETF AREA). It is the name of the generic function for a
+method, the exported symbol for an export, and a string for a package.
 IDENTITY: an object that a later definition of NAME does not share, such as a function. It is the
 method for a method, and the package for an export or a package.
 LOCATION: for an export or a package, the source location.
-SERIAL: the number of the load that made the definition.
+SERIAL: the number of the load or evaluation that made the definition, or of a later load of its
+file whose text can still make it. If it is less than the number of the last load of the file, the
+definition was not made again (NOT-MADE-AGAIN-P).
 BASELINE: NIL while the backend still keeps the text of the file with the form that made the
 definition. Before it replaces this text by a newer one, it saves the DECIDING-PART of the form
 here.
@@ -40,7 +44,7 @@ it is unknown."
 (defun definition-key (kind name identity)
   "Return the key, for an EQUAL hash table, of the definition of NAME as KIND, such as :FUNCTION,
 with IDENTITY, an object such as a function. A later definition with an EQUAL key replaces the
-definition."
+definition. The key of a method is the method object, so a redefined method gets another key."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
@@ -72,9 +76,9 @@ definition."
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)
-  "Return a list of the methods of the generic function that DEFINITION defines. Even without a
-DEFGENERIC form, a generic function with methods is needed, since a DEFMETHOD form makes its generic
-function. Return NIL if DEFINITION defines no generic function."
+  "Return a list of the methods of the generic function that DEFINITION defines. A caller that gets
+some need not look for a DEFGENERIC form, since a DEFMETHOD form makes its generic function too.
+Return NIL if DEFINITION defines no generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))

@@ -51,7 +51,8 @@ the folder of one of NAMES. Leave out tests if other files remain."
 
 (defun put-stand-in (form operator content start)
   "Copy FORM, a text, into the string CONTENT at index START. OPERATOR is the operator of FORM. In
-the copy, put the macro that *STAND-INS* has for OPERATOR in its place."
+the copy, put the macro that *STAND-INS* has for OPERATOR in its place. Keep a package prefix. The
+name of the macro is never longer than that of OPERATOR, so spaces fill the rest."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))
@@ -70,10 +71,10 @@ way in which later forms are read or compiled."
            (not (locked-symbol-p operator)))))
 
 (defun definitions-only (text path)
-  "TEXT is the text of the file PATH. Return two values: a copy of TEXT, and a list of the packages
-in which its forms are read. In the copy, a 0 stands in place of each top-level form that defines no
-function that can be measured. The macros in *STAND-INS* replace some operators. All forms keep
-their places and their numbers. Return NIL if TEXT cannot be read."
+  "TEXT is the text of the file PATH, with one character for each octet. Return two values: a copy
+of TEXT, and a list of the packages in which its forms are read. In the copy, a 0 stands in place of
+each top-level form that defines no function that can be measured. The macros in *STAND-INS* replace
+some operators. All forms keep their places and their numbers. Return NIL if TEXT cannot be read."
   (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -118,6 +119,7 @@ without printing warnings. Return the truename of FASL, or NIL if a form has an 
 (defun load-measured (fasl path)
   "FASL was compiled from a copy of the file PATH that has only the definitions of this file. Load
 FASL, and add a FILE-RECORD structure for PATH to COVERING-RECORDS."
+  ;; SBCL adds entries for the copy to the table, and its code in front of the rest of the list.
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -167,13 +169,15 @@ tests, which are not measured. FOLDER is the native name of a directory for fasl
   (let ((*left-names* left) (*frameworks-homes* (all-homes)))
     (call-with-quiet-compiler
      (lambda ()
+       ;; No file has the name "made": only its directory matters here.
        (call-in-folder-of (sb-ext:parse-native-namestring (format nil "~A/made" folder))
                           (lambda () (measure-files paths folder)))))))
 
 ;;; The definitions that a test reached
 
 (defvar *covering* nil
-  "The COVERING structure of the test run that this thread belongs to, or NIL.")
+  "The COVERING structure of the test run that this thread belongs to, or NIL. Other threads
+have NIL here even while **COVERING** is set.")
 
 (defun reached-text (definitions)
   "Return a bit mask for DEFINITIONS, a vector of MEASURED structures, as hexadecimal text. Bit I,
@@ -215,5 +219,6 @@ an error answer."
                                       (lambda () (funcall function covering))
                                       (lambda () (take-all covering))))
       (when (eq covering **covering**)
+        ;; If the session ended earlier, FUNCTION may have put copies in place since.
         (take-all covering)
         (setf **covering** nil)))))

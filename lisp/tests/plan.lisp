@@ -1,6 +1,7 @@
 ;;;; Plans a run of tests: chooses the systems to test, and the systems to load first, even if ASDF
 ;;;; considers them unchanged. This file calls functions of ASDF by name (ASDF-CALL), because ASDF
 ;;;; may not be loaded yet. The operation comes first, then the functions that it calls.
+;;;; UNLOADED-USERS and CHANGED-PATHS are for operations.lisp.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -83,11 +84,11 @@ with SYSTEM, so that the next plan finds later changes of files whose load was n
                        when (unnoticed-change-p other)
                          collect (make-planned-load other t)))
          (forced (or (unnoticed-change-p system) (doubtful-system-p system)))
-         (loaded (or (not known) (asdf-call "COMPONENT-LOADED-P" system))))
+         (wanted (or (not known) (asdf-call "COMPONENT-LOADED-P" system))))
     ;; Call KEEP-TEXTS only now: UNNOTICED-CHANGE-P and DOUBTFUL-SYSTEM-P must not see the texts
     ;; that it records.
     (keep-texts system)
-    (if (and loaded (or forced (to-load-p system)))
+    (if (and wanted (or forced (to-load-p system)))
         (append needed (list (make-planned-load system forced)))
         needed)))
 
@@ -211,7 +212,7 @@ load was not recorded, and that is certainly older than its fasl."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)
-                      ;; The dates of source and fasl are in whole seconds. So with equal dates,
+                      ;; The second value is true for equal dates. They are in whole seconds, so
                       ;; the source may still be newer than the fasl.
                       (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
              (keep-text path))))

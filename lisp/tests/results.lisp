@@ -3,7 +3,8 @@
 ;;;;
 ;;;; The wrappers of the frameworks (frameworks.lisp, and a file for each) call CALL-AS-TEST around
 ;;;; a test, and NOTE-CHECKS and NOTE-FAILURE within it. These record in *RESULT*, the RESULT of the
-;;;; test, and *RUN*, the RUN that it belongs to.
+;;;; test, and *RUN*, the RUN that it belongs to. They run within the user's tests, so they do their
+;;;; own work in APART-FROM-TESTS (frameworks.lisp), which hides the tests' handlers and variables.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -68,7 +69,8 @@ times that it passed.
 LEFT: true if the test did not end normally.
 SYSTEMS: a list of the names of the systems being tested, innermost first.
 NOTES: a plist in which the wrappers around functions of the framework keep facts about the test.
-REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test has called."
+REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test has called.
+OUTPUT-CAPTURE: a CAPTURE for the first 400 and the last 600 characters of the test's output."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
   (failures '()) (passed '()) (milliseconds 0) (left nil) (notes '()) (reached nil)
@@ -227,6 +229,8 @@ image would lack the test. Return NIL if this is not certain of any file."
          (not (evaluated-definition-p name))
          (file-formerly-naming (bare-text name) home
                                (lambda (operator)
+                                 ;; NIL stands for an operator that the image lacks. The package of
+                                 ;; a test framework can be locked.
                                  (or (null operator)
                                      (member (symbol-package operator) (all-homes) :test #'eq)
                                      (not (locked-symbol-p operator))))))))
@@ -251,8 +255,8 @@ run, so store it with its file in the slot FORMER of *RUN*. TEXT is NAME as text
 
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of the framework with the name FRAMEWORK, and record the
-result. Do not call FUNCTION if the run skips this test, or if the file of the test no longer has
-the test, since a fresh image would not have the test."
+result. Return the values of FUNCTION. Do not call FUNCTION, and return NIL, if the run skips this
+test, or if the file of the test no longer has the test, since a fresh image would not have it."
   (let* ((text (shown-test-name name))
          (result (make-result framework name text))
          (began (get-internal-real-time))

@@ -17,7 +17,8 @@
 NIL.")
    (order :initform nil :accessor tool-order
           :documentation
-  "The number of the tool's registration, by which tools are sorted, or NIL."))
+  "The number of the tool's registration, by which tools are sorted. NIL until the tool is
+registered."))
   (:documentation "A tool that clients and code can call by its name. TOOL-HANDLER is a function of
 one argument, an EQUAL hash table from the names of TOOL-PARAMETERS to the arguments."))
 
@@ -41,7 +42,8 @@ the reason."
          :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control
                           arguments)))
 
-;;; Checks of tools. Their error messages are those of the server, with keywords written as in Lisp.
+;;; Checks of tools. A check calls the function REFUSE, which signals an INVALID-TOOL, so it does
+;;; not return. The error messages are those of the server, with keywords written as in Lisp.
 
 (defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, lowest first.")
 
@@ -167,7 +169,8 @@ letters itself."
   (intern (if (some #'upper-case-p name) name (string-upcase name)) "KEYWORD"))
 
 (defun parameter-schema (parameter)
-  "Return the schema of PARAMETER, a property list. The schema of an array always has :ITEMS."
+  "Return the schema of PARAMETER, a property list. The schema of an array always has :ITEMS,
+which is NIL if the type of the items is not given."
   (let ((type (getf parameter :type)))
     (append (list :type (string-downcase type) :description (getf parameter :description ""))
             (loop for key in '(:enum :default)

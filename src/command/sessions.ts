@@ -1,5 +1,6 @@
 // Finds the session for a directory, starts one if there is none, and stops one. A session is a server that commands
-// can connect to.
+// can connect to. A lock file lets only one process at a time begin `live-lisp session` for a workspace. findOrStart
+// takes the lock before it spawns that command. If a user runs the command, beginSession takes the lock.
 
 import { spawn } from 'node:child_process';
 import {
@@ -172,6 +173,7 @@ export async function beginSession(folder: string, workspace: string): Promise<(
     rmSync(lock, { force: true });
   };
   process.on('exit', end);
+  // A session that was there before is no obstacle. Look only for one that the process with the lock has started.
   const [other] = hasWaited
     ? await connectedAmong(sessionsIn(folder).filter((session) => session.workspace === workspace))
     : [];
@@ -236,6 +238,7 @@ function spawnSession(folder: string, workspace: string, [program = '', ...args]
   });
   closeSync(log);
   child.unref();
+  // Without a listener, a failed spawn would end this process. hasEnded reports the failure.
   child.on('error', () => {});
   return {
     hasEnded: () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined,

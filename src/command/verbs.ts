@@ -5,9 +5,10 @@ export type Arguments = { readonly [name: string]: unknown };
 
 /** Describes how the operands of a verb become arguments of its tool. */
 interface Operands {
-  /** The parameters that the operands set. They are not options of the verb. */
+  /** The parameters that the operands set. Help texts do not list them as options. */
   gives: readonly string[];
-  /** When standard input counts as one more operand. Absent when it never does. */
+  /** When standard input counts as one more operand, also without `-` as the last operand. Absent when it never
+   * does. */
   reads?: 'without operands' | 'always';
   /** Returns the arguments of each call that the operands request; undefined when there are too few or too many
    * operands. */
@@ -63,7 +64,8 @@ const each = (gives: string[], argumentsOf: (operand: string) => Arguments): Ope
   calls: (operands) => (operands.length === 0 ? undefined : operands.map(argumentsOf)),
 });
 
-/** The options of verbs that run code, and the arguments that they stand for. */
+/** The options of verbs that run code, and the arguments that they stand for. `fresh` is a string parameter, which
+ * also has other values. */
 const RUNNING = { hold: { on_error: 'hold' }, fresh: { fresh: 'true' } } as const;
 
 /** The verbs, by name. */

@@ -33,6 +33,7 @@ export interface Request {
   scope: Scope;
   dryRun: boolean;
   place: InstallContext;
+  /** The command for the entry. For an install with `place.trust`, it has the flag that requires a sandbox. */
   launch: Launch;
 }
 
@@ -91,9 +92,11 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
   const client = clientFor(request.client, scope);
   const bounds = boundsOf(request);
   const { entry, settings } = await readSettings(request, client);
+  // The settings of a client are in different files, so no text depends on the removal of another setting.
   const withouts = await Promise.all(
     settings.map(async (each) => ({ each, ...(await textWithout(each, request)) })),
   );
+  // If the backup can be restored, do not run the client's program, which leaves empty tables in the file.
   const isRestored = withouts.some(({ each, exact }) => each === entry && exact);
   const removing =
     entry.state.standing === 'absent' || isRestored
@@ -234,6 +237,7 @@ async function textWithout(
   const text = readConfigFile(setting.file);
   if (text === undefined) return { text, exact: true };
   const backup = readConfigFile(backupOf(setting.file, boundsOf(request)));
+  // If install makes the present text from the backup, nobody has changed the file since then.
   const installs = [
     await apply(setting, backup, launch),
     await apply(trusted, backup, trustedLaunch(launch)),

@@ -1,5 +1,5 @@
-// Executes a tool call: finds the tool, validates the arguments, asks a human if necessary, and runs the tool. Never
-// throws.
+// Executes a tool call: finds the tool, validates the arguments, and runs the tool. Never throws. Asks no human itself:
+// if a call needs an approval, its outcome has the question, and the caller repeats the call with the human's verdict.
 
 import { ArgumentError, CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
@@ -198,8 +198,8 @@ export class Executor {
     const { tool } = call;
     if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
     // The preview fails when the file of the call no longer exists. Then the files count as unknown.
-    const unknown: PlacesOf = tool.preview ? { place: '' } : {};
-    const preview: PlacesOf = await previewOf(call).catch(() => unknown);
+    const unknownPlaces: PlacesOf = tool.preview ? { place: '' } : {};
+    const preview: PlacesOf = await previewOf(call).catch(() => unknownPlaces);
     const about = { ...preview, tool, requiredTools: this.#requiredTools(call), caller: call.caller };
     if (verdict.kind === 'unanswered')
       return {
@@ -278,6 +278,8 @@ async function run({ tool, args, context }: Call): Promise<BareOutcome> {
 
 async function previewOf({ tool, args, context }: Call): Promise<Preview> {
   const ownPreview = tool.preview?.bind(tool);
+  // Without a preview of its own, the tool's name for approvals is the fingerprint. It changes when code in the image
+  // registers the tool again, so that an approval does not cover the new definition.
   return ownPreview
     ? await withinLimit(tool, context, (limited) => ownPreview(withDefaults(tool, args), limited))
     : argumentsPreview(args, approvedAs(tool));

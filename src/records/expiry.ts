@@ -52,6 +52,7 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const profiles = filesIn(places.profiles).filter(isOwn);
   for (const path of [...histories, ...journals, ...profiles]) rmSync(path, { recursive: true, force: true });
   const files = auditFiles(places.audit);
+  // Only the line for the begin of a call has the root. The line for its end has the same id.
   const ids = new Set(
     files.flatMap((file) =>
       linesOf(file)
@@ -77,6 +78,7 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   const [temporary, old] = [`${file}.${process.pid}.tmp`, `${file}.${process.pid}.old`];
   try {
     rmSync(old, { force: true });
+    // OLD remains a name of the replaced file, to which another server may have appended lines since it was read.
     // On a file system without hard links, a line that another server appends at this moment is lost.
     attempt(() => linkSync(file, old));
     writeFileSync(temporary, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
@@ -92,8 +94,9 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
 /** Number of octets that are read to get the first line of a file. Most lines are shorter. */
 const FIRST_LINE_OCTETS = 16_384;
 
-/** Returns the first line of FILE, which is the oldest; of a very long line, only the beginning. Servers start often
- * and old lines are rare, so it would be a waste to read the whole file. */
+/** Returns the first line of FILE, which is the oldest; of a very long line, only the beginning, which is no
+ * JSON and so counts as old. Servers start often and old lines are rare, so it would be a waste to read the whole
+ * file. */
 function firstLine(file: string): string {
   const { octets } = readRegular(file, { limit: FIRST_LINE_OCTETS, head: true });
   return octets.toString('utf8').split('\n', 1)[0] ?? '';
@@ -148,6 +151,7 @@ function filesIn(folder: string): string[] {
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
 }
 
+/** Returns true when PATH was last changed before the time BEFORE; false when it does not exist. */
 function isOlder(path: string, before: number): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before;
 }

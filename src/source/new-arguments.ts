@@ -1,4 +1,7 @@
-/** Collects the arguments of a rewritten call, and refuses the call when a required argument would be missing. */
+/** Collects the arguments of a rewritten call, and refuses the call when a required argument would be missing. In the
+ * texts below, `old` and `new` are the two calls from which callPatternOf in call-rewriting.ts makes a pattern. That
+ * file also adds the arguments: it calls one method of NewArguments for each argument in `new`, and all() at the
+ * end. */
 
 import type { Mentioned } from './calls.ts';
 import type { Form } from './form.ts';
@@ -68,7 +71,7 @@ export class NewArguments {
   #endsInKeyword = false;
   /** The first parameter that was left out. */
   #omitted: string | undefined;
-  /** The number of arguments before the first keyword. */
+  /** The number of arguments before the first keyword; undefined until a keyword is added. */
   #positional: number | undefined;
 
   constructor(callee: NewFunction) {
@@ -136,6 +139,7 @@ export class NewArguments {
   all(): readonly Argument[] {
     const { name, list } = this.#callee;
     if (this.#omitted !== undefined && list === undefined) throw perhapsLacking(this.#omitted, name);
+    // A keyword that comes last has no value.
     if (this.#keyword !== undefined) this.#added.push({ text: this.#keyword });
     const given = this.#positional ?? this.#added.length;
     if (list !== undefined && given < list.required) {

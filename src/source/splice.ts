@@ -52,6 +52,7 @@ export function spliceOut(text: string, { fullStart, end }: Extent): Splice {
   // its line.
   if (breaksBelow === 0) return breaksAbove > 0 && text[withBelow.end] === ')' ? withAbove : formOnly;
   if (breaksAbove === 0) return formOnly;
+  // Without the white space below the form, the comment above it would come to stand right above the next form.
   const belongsToComment = breaksAbove === 1 && endsInComment(text.slice(0, withAbove.start));
   return breaksBelow < breaksAbove && !belongsToComment ? withBelow : withAbove;
 }
@@ -136,11 +137,13 @@ export function applySplices(text: string, splices: readonly Splice[]): string |
 
 /** Returns the 1-based line in which an incomplete form of TEXT begins; undefined when there is none. */
 export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
+  // An incomplete form, such as a quote, a #+ or an open list, takes in or excludes the () after TEXT.
   const whole = `${text}\n()`;
   const reading = new FormReader(treeOf(whole), features);
   const lineOf = (index: number) => text.slice(0, index).split('\n').length;
   for (let [at, last] = [0, 0]; ; ) {
     const form = reading.form(at);
+    // For example, TEXT has a surplus ), or the #+ at its end excludes the ().
     if (form === undefined) return lineOf(last);
     if (form.start === text.length + 1 && form.notation === '(')
       return form.featureStart === undefined ? undefined : lineOf(form.featureStart);
@@ -177,8 +180,8 @@ export function changedForms(
  * start of a form in the new text. The value has the number of the form in BEFORE, and its end in the new text. */
 function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   const kept = new Map<number, { number: number; end: number }>();
-  // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of
-  // characters by which earlier splices move the form.
+  // NEXT is the index of the first splice that ends after the start of the form or of the #+ before it. SHIFT is the
+  // number of characters by which earlier splices move the form.
   let [next, shift] = [0, 0];
   for (const [number, { start, end, fullStart }] of before.allExtents().entries()) {
     for (let splice = splices[next]; splice && splice.end <= fullStart; splice = splices[++next])

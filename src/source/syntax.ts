@@ -18,8 +18,9 @@ type FormsIn = (list: Form) => readonly Form[];
 /** Returns the lists among ELEMENTS of a form that are not evaluated, each with the evaluated forms in it. */
 export function nonForms(elements: readonly Form[]): Parts {
   const name = nameOf(elements[0]);
-  // A method in a DEFGENERIC has no name.
+  // A method in a DEFGENERIC, (:method ...), has no name.
   if (name === `${PACKAGE_MARKER}METHOD`) return methodList(elements, 1);
+  // An operator counts in any package, but a keyword is none.
   const syntax = isKeywordName(name) ? undefined : SYNTAX.get(symbolNameOf(elements[0]));
   return syntax?.(elements) ?? new Map();
 }
@@ -48,6 +49,7 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('DEFSETF', at(2, defaultsIn), at(3, nothing)),
   ...each('DEFINE-METHOD-COMBINATION', at(2, defaultsIn), at(3, eachOf(afterFirst))),
   ...each('DEFMETHOD', methodList),
+  // All options of a slot count as evaluated forms, even its type.
   ...each('DEFCLASS DEFINE-CONDITION', at(2, nothing), at(3, eachOf(afterFirst))),
   ...each('WITH-SLOTS WITH-ACCESSORS', at(1, eachOf(afterFirst))),
   ...each('DEFSTRUCT', at(1, eachOf(structureOption)), from(2, afterFirst)),
@@ -122,17 +124,17 @@ function methodList(elements: readonly Form[], first = 2): Parts {
   if (list?.kind !== 'cons') return new Map();
   const specializers = elementsOf(list).map((parameter) => elementsOf(parameter)[1]);
   const evaluated = specializers
-    .filter((each) => symbolNameOf(elementsOf(each)[0]) === 'EQL')
+    .filter((specializer) => symbolNameOf(elementsOf(specializer)[0]) === 'EQL')
     .flatMap(afterFirst);
   return new Map([[list, [...evaluated, ...defaultsIn(list)]]]);
 }
 
 /** Returns the evaluated forms in OPTION of a DEFSTRUCT: defaults of parameters or slots, or its value. */
 function structureOption(option: Form): Form[] {
-  const [name, of, ...rest] = elementsOf(option);
+  const [name, value, ...rest] = elementsOf(option);
   if (symbolNameOf(name) === 'INCLUDE') return rest.flatMap(afterFirst);
   if (symbolNameOf(name) === 'CONSTRUCTOR') return defaultsIn(rest[0]);
-  return of === undefined ? [] : [of];
+  return value === undefined ? [] : [value];
 }
 
 /** Words of LOOP after which a pattern of variables or a type comes. So a list after such a word is not evaluated. */
@@ -181,6 +183,7 @@ export function placesIn(elements: readonly Form[]): readonly Form[] {
   const isSet = SET.get(symbolNameOf(elements[0]));
   if (isSet === undefined) return [];
   const places = elements.slice(1).filter((_, index, args) => isSet(index, args.length));
+  // The loop also visits the places that it adds.
   for (const place of places) {
     const [operator, ...parts] = elementsOf(place);
     const isSetWithin = SET_WITHIN.get(symbolNameOf(operator));

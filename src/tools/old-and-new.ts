@@ -50,6 +50,7 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
     { folder: old, scratch: join(call.folder, 'git') },
     context.signal,
   );
+  // The loads of the running image. The old image loads the files in `old` instead of those in `root`.
   const steps = await givenSteps(call);
   const oldSteps = stepsIn(steps, root, old);
   const [before, after] = await both(
@@ -58,6 +59,7 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
   );
   const name = revision.startsWith(commit) ? commit : `${revision} (${commit})`;
   const current = before.current.map((file) => running.places.fileName(file));
+  // Otherwise each path below `old` in the outcome would count as a difference.
   const inRoot = (text: string) => text.replaceAll(old, root);
   const parts = before.parts.map(({ name, text, forms }) => ({
     name,

@@ -1,4 +1,6 @@
-// Finds, in the current text of a file, the place of code that the image has loaded from it.
+// Finds, in the current text of a file, the place of code that the image has loaded from it: first its top-level form,
+// then the place in this form, which is known only if the text of the form has not changed. A Place is in the loaded
+// text: its `offset` counts octets, and its `start` and `end` count characters. Other indexes here count UTF-16 units.
 
 import type { Place } from '../image/wire/operations.ts';
 import { isDefiner, methodKey } from '../source/definition.ts';
@@ -50,10 +52,10 @@ interface PlaceNow extends FormNow {
 }
 
 /** Returns the place in the current text of the file that corresponds to PLACE, a place in DEFINITION in the loaded
- * text. */
+ * text. The name of DEFINITION is '' when it is unknown. */
 export function placeNow(versions: Versions, place: Place, definition: DefinitionName): PlaceNow {
   const { now, loaded } = versions;
-  // The form of PLACE can contain syntax that only the image can read, such as #+#.(...).
+  // Do not parse the text here: the form can contain syntax that only the image can read, such as #+#.(...).
   if (loaded === now && place.start !== undefined)
     return { ...formAt(now, now.text.indexOfCharacter(place.start), undefined), inside: false };
   const form = formNow(versions, place, definition);
@@ -110,8 +112,8 @@ function formNow(versions: Versions, place: Place, definition: DefinitionName): 
   const { now, loaded, features } = versions;
   if (loaded === now) return formAt(now, startIn(now, place, features), undefined);
   if (loaded !== undefined) return formInOtherVersion(versions, loaded, place, definition);
-  // The loaded version is unknown, so PLACE may point to another form now. Accept the form there only if it mentions
-  // the definition. Else search the current text for the definition.
+  // The loaded version is unknown. If PLACE is undated, that version may or may not be the current one. So accept the
+  // form at PLACE only if it mentions the definition. In all other cases, search the current text for the definition.
   const forms = now.forms();
   const start = place.undated ? startIn(now, place) : undefined;
   return start !== undefined && formMentions(start, definition, forms)

@@ -51,6 +51,7 @@ export class ChosenImage implements Image, RestartableImage {
   #choice: { image: 'own' | 'attached'; isFinal: boolean };
   #starting: Promise<void> | undefined;
   #closed = false;
+  /** The fresh images in use (see withExtraImage). */
   readonly #beside = new Set<SbclImage>();
   readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
@@ -104,7 +105,8 @@ export class ChosenImage implements Image, RestartableImage {
     return reply;
   }
 
-  /** True when the choice between the server's own image and one that somebody else runs cannot change any more. */
+  /** True when the choice between the server's own image and one that somebody else runs cannot change any more. A job
+   * of the attached image is a call that perhaps still waits for the connection, so that `used` is not set yet. */
   get #isSettled(): boolean {
     const { used, jobs } = this.#attached;
     return this.#choice.isFinal || used !== undefined || jobs.list().length > 0;
@@ -144,6 +146,8 @@ export class ChosenImage implements Image, RestartableImage {
     this.#own = undefined;
   }
 
+  /** Called when a call uses the server's own image. Adds a notice if somebody else runs an image for this workspace
+   * all the same: it came too late, or the flag `ownImageRequiredBy` excludes it. */
   async #noticeUnused(): Promise<void> {
     const { choice, ownImageRequiredBy } = this.#options;
     if (choice !== 'auto' || this.#noticed.has('unused')) return;
@@ -250,6 +254,7 @@ export class ChosenImage implements Image, RestartableImage {
     return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${this.#options.attached.attachLine}`;
   }
 
+  /** See RestartableImage. The callers have checked `restartRefusal`, so no image of somebody else gets the calls. */
   async restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {
     this.#choice = { image: 'own', isFinal: true };
     return this.#ownImage.restart(rebuild);

@@ -40,7 +40,9 @@ interface FormsEntry {
   /** For each form of the file: null if this load evaluated the form, else the number of the same form in the file as
    * it was loaded before. */
   numbers: readonly (number | null)[];
+  /** As in FileEntry. */
   partial?: boolean;
+  /** As in FileEntry. */
   cut?: boolean;
 }
 
@@ -52,7 +54,7 @@ export interface SystemEntry {
   files?: Digests;
 }
 
-/** Returns true when ENTRY is a load of the file PATH or of a part of it. */
+/** Returns true when ENTRY is a load of the file PATH, of a part of it, or of a system that contains it. */
 export function isOfFile(entry: JournalEntry, path: string): boolean {
   if (entry.kind === 'system') return entry.files?.[path] !== undefined;
   return 'path' in entry && entry.path === path;
@@ -126,6 +128,7 @@ export function replaces(entry: JournalEntry, last: JournalEntry): boolean {
     case 'form': {
       // Code that the reader evaluates (#.) can have other effects than to define the function.
       if (entry.text.includes('#.') || !('text' in last) || last.text.includes('#.')) return false;
+      // Other forms, such as an INCF, can have a further effect each time.
       if (/^\(def/i.test(entry.text) && JSON.stringify(entry) === JSON.stringify(last)) return true;
       const name = definedFunction(entry);
       return name !== undefined && name === definedFunction(last);

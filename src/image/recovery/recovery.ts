@@ -95,7 +95,8 @@ export class Recovery {
   /** Selects the source from which the next image is rebuilt (see RebuildFrom). Throws a CallError for 'previous' when
    * there is no journal of a previous server, or when the server stores no journals. */
   chooseRebuild(rebuild: 'session' | 'none' | 'previous'): void {
-    // The current image ends because the user asked for it. So its end says nothing about its rebuild.
+    // The current image ends because the user asked for it. So its end says nothing about its rebuild, and `noteLoss`
+    // must not count it as a loss soon after a rebuild.
     this.#lostSoonInARow = 0;
     if (this.#life.rebuiltAt !== undefined) this.#life.rebuiltAt = Number.NEGATIVE_INFINITY;
     this.#life.survivedCall = true;
@@ -121,7 +122,7 @@ export class Recovery {
   /** If an image was lost and is to be rebuilt, rebuilds it in the new image PEER, which no call has used yet. Returns
    * true when the rebuild made PEER unusable, so that another process must be started. */
   async prepare(peer: Peer): Promise<boolean> {
-    // A start file has ended PEER, so the rebuild is not at fault.
+    // A start file (--init), which is loaded before the rebuild, has ended PEER. So the rebuild is not at fault.
     if (peer.dead) return false;
     if (!this.isRebuildWanted) {
       this.#lostSoonInARow = 0;
@@ -135,6 +136,7 @@ export class Recovery {
     }
     const isRebuilt = await this.#rebuild.run(peer);
     if (!isRebuilt) return true;
+    // No user has seen the definitions that the answers of the rebuild listed as missing from their files.
     await peer.request('nothing-listed', {}).answer;
     this.#life.rebuiltAt = performance.now();
     return false;

@@ -39,7 +39,8 @@ const MAX_THREAD_CALLS = 256;
 const MAX_CALLS = 1000;
 /** Maximum number of characters, as JSON, of the arguments of all running calls together. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** While the image has more than this many octets still to read, calls are refused and get no result. */
+/** While the image has more than this many octets still to read, each answer is replaced by a short failure. The call
+ * was performed nevertheless. */
 const UNREAD_LIMIT = 128 * 1024 * 1024;
 /** The value of #operations for a tool call whose thread belongs to no call of the server. */
 const THREAD = ['thread'];
@@ -98,6 +99,7 @@ export class CodeCalls {
     if (job === undefined) this.#fromThreads += sign;
   }
 
+  /** Records that job ID begins to perform OPERATION. The caller runs within runFor when code requested the job. */
   jobBegan(id: number, operation: string): void {
     this.#jobs.set(id, [...(enclosingOperations() ?? []), operation]);
   }
@@ -112,6 +114,8 @@ export class CodeCalls {
     for (const { controller } of this.#running.values()) controller.abort();
   }
 
+  /** Registers the tool of DEFINITION. Without `registerTool`, nothing is registered, and the answer is the tool's own
+   * name. */
   #register(definition: unknown, registration: unknown): ToolAnswer {
     const { registerTool } = this.#upcalls;
     try {

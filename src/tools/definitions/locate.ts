@@ -93,6 +93,7 @@ export class Locator {
     return candidates;
   }
 
+  /** Returns those of FORMS that the query and the line of the edit fit. FORMS are the forms of FILE. */
   #inFile(
     file: EditedFile,
     { query, line }: Pick<Edit, 'query' | 'line'>,
@@ -144,6 +145,7 @@ export class Locator {
       // A string, such as the name of a system, has no package.
       const isString = written.startsWith('"');
       const other = isString ? undefined : await this.#describe(written, home);
+      // When the image lacks the symbol of the edit or that of the candidate, the package of the name decides, if any.
       const isSame =
         known !== undefined && other !== undefined
           ? known.symbol === other.symbol
@@ -174,6 +176,7 @@ export class Locator {
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
     const starts = sources.flatMap((place) => {
       const at = places.text(place, { name: known?.symbol ?? '' });
+      // `old`: only the text that the image loaded has the definition, not the current file.
       return at === undefined || at.old ? [] : [`${at.file} ${at.line}`];
     });
     const loaded = found.filter(({ file, target }) =>
@@ -242,6 +245,7 @@ export class Locator {
    * undefined. */
   #othersText(edit: Edit, wanted: string, searched: readonly EditedFile[]): string | undefined {
     const { query } = edit;
+    // A file with a fitting form defines the name in another package: see #otherPackageText.
     const files = searched.filter((file) => this.#inFile(file, edit).length === 0);
     const definitionsOf = (sought: SoughtDefinition) =>
       files.flatMap((file) => likeliestFormsNaming(file.forms, sought).map((target) => ({ file, target })));

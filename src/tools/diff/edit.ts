@@ -111,7 +111,7 @@ function headline({ name, size }: FileState, summary: string, now: string): stri
 }
 
 /** Returns a phrase with the new size of the file. For a Lisp file that can be read, it also has the number of
- * top-level forms. BROKEN is true when the file cannot be read. */
+ * top-level forms. BROKEN is true when the edit has unbalanced the parentheses of the file. */
 function sizeText({ name }: FileState, bytes: number, text: string, broken: boolean): string {
   const size = `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   if (broken || !isLispFile(name)) return size;

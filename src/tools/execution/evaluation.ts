@@ -87,6 +87,7 @@ export function evalFormTool(
       const start = performance.now();
       const request = requestOf(args, holds);
       const reply = await image.call('evaluate', request, { ...callOptions(context), ...limitOption(args) });
+      // `value` is no value of a form. It says that the package in the request is missing.
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
       if (reply.data.mainThread !== undefined)
         return { data: {}, text: occupiedText(reply.data.mainThread, image.jobs), failed: true };
@@ -94,6 +95,7 @@ export function evalFormTool(
       return heldResultOr(reply, { name: 'evaluate', args: request, holds, places }, (finalReply) =>
         evaluationResult(finalReply, { code, places, packageName: args.package }, (shown) => {
           history.add(evaluationOf({ form: code, ...packageOf(args), ...shown }, finalReply, milliseconds));
+          // There is at most one note: it says that the history cannot be written.
           const [note] = history.takeNotes();
           return note;
         }),

@@ -70,6 +70,7 @@ export async function loadNamedSystem(
   const ownFiles = isLoaded ? await filesOf(image, name, context) : undefined;
   return heldResultOr(reply, { name: 'load-system', args: request, holds, places }, (finalReply) => {
     const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places, context);
+    // With `force`, warnings that an earlier answer showed are shown again.
     const { fresh, same } = freshWarnings(
       filtered,
       shownWarnings,
@@ -94,7 +95,8 @@ async function filesOf(image: Image, system: string, context: CallContext): Prom
 }
 
 /** Returns REMARKS without style warnings about libraries, which the caller cannot fix, and a note with their number;
- * no note when there are none. OWN_FILES are the files of the requested system. */
+ * no note when there are none. OWN_FILES are the files of the requested system; undefined when the load did not end
+ * normally, and then nothing is left out. */
 function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   ownFiles: readonly string[] | undefined,
@@ -102,6 +104,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   { earlierAnswers }: CallContext,
 ): { filtered: T; note?: string } {
   const { warnings = [], warningCount = warnings.length } = remarks;
+  // The severity `undefined` is that of a STYLE-WARNING about something undefined.
   const style = new Set<Warning['severity']>(['style-warning', 'undefined']);
   const shown = warnings.filter(
     ({ file, severity }) =>
@@ -118,7 +121,8 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** Returns the result of loading SYSTEM. SAME is a sentence about warnings that REPLY leaves out. */
+/** Returns the result of loading SYSTEM. SAME is a sentence about warnings that REPLY leaves out, because an
+ * earlier answer showed them. */
 export function systemResult(
   reply: Reply<'load-system'>,
   system: string,

@@ -81,10 +81,12 @@ export async function referencesOf(
     callOptions(context),
   );
   return lookedUp(reply, (found) => {
+    // usersOf makes rows of the members that are left out here.
     const { accessibleIn, packages, outside, outsideCount, ...shown } = found;
     const { functions, forms, certain, repeated } = usersOf(found, places, { sites, variable: true });
     const data = {
       ...shown,
+      // The image counts only functions.
       total: found.total + certain - repeated,
       rows: usersOnPage(functions, found.total, forms, page),
     };
@@ -110,6 +112,7 @@ const OWN_BINDING = ' (binds it too, so perhaps sets that binding only)';
 
 type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: NameUser[] };
 
+/** The kinds of use that functions have. A row of another kind is for another definition. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
 function referencesText(data: ShownReferences, offset: number, places: Places): string {

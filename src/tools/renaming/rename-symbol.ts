@@ -116,6 +116,7 @@ async function rename(
   };
 }
 
+/** The first of the `renamings` in `facts` is that of the symbol. The others are those of derived names. */
 interface Planned {
   facts: RenameFacts;
   plan: RenamePlan;
@@ -134,6 +135,7 @@ async function planned(
     checkFacts(found, prefix);
     return found;
   };
+  // The first facts tell which names are derived. The second ones also have the conflicts of these names.
   const first = await ask();
   const derived = derivedNames(first, to, definingForms(first, dependencies));
   const facts = derived.names.size > 0 ? await ask([...derived.names]) : first;
@@ -191,6 +193,7 @@ function dataOf({ facts, plan }: Planned) {
 /** Returns the symbol in TEXT, the argument `to`. Throws a CallError when TEXT is not exactly one symbol. */
 function newName(text: string): { name: string; prefix?: string } {
   const found = symbolIn(text.trim());
+  // A keyword has the prefix ''.
   if (found !== undefined && found.prefix !== '') return found;
   throw new CallError(`to must be one symbol without quotes or parentheses, such as new-name, not ${text}`);
 }
@@ -206,6 +209,7 @@ function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   }
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);
   const texts = facts.renamings.flatMap(({ from, to, conflicts = [] }) => {
+    // A conflict `keyword` or `locked` comes first.
     const [first] = conflicts;
     // If files of the project define the symbol, the project owns the package, and its package lock does not matter.
     const own = first?.kind === 'locked' && (facts.places ?? []).length > 0;

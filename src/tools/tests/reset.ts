@@ -72,6 +72,7 @@ async function settingOf(
   const isOwn = ({ home }: NamedText) => home === partsOfName(symbol).home;
   const loaded = files.flatMap((file) => definitionsIn(file, symbol, places));
   const own = loaded.filter(isOwn);
+  // `home` is the current package at the definition. A file can also define a symbol that this package imports.
   const all = own.length > 0 ? own : loaded;
   if (all.length === 0) {
     // If the last definition of a variable was evaluated, SBCL knows no file for it, so all files are searched.
