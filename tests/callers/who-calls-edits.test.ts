@@ -187,6 +187,8 @@ const BELOW = `(defpackage :below (:use :cl) (:export #:price))
 (defclass kept () ((slot :initform (price 3))))
 `;
 
+const LOADS_BELOW = '(load (merge-pathnames "below.lisp" *load-truename*))';
+
 const keptBelow = async () =>
   (await written.session.text('describe_symbol', { symbol: 'below::kept' })).match(/Defined: (.*)/)?.[1];
 
@@ -199,7 +201,7 @@ test.each([
     'above.asd',
     '(defsystem "above" :depends-on ("below") :perform (test-op (o c) (assert (= 4 (symbol-call :below :price 2)))))',
   );
-  written.write('all.lisp', '(load (merge-pathnames "below.lisp" *load-truename*))');
+  written.write('all.lisp', LOADS_BELOW);
   written.write('below.lisp', BELOW);
   await written.session.text('load_system', { system: 'above' });
   written.write('below.lisp', BELOW.replace('(defun', '\n(defun').replace('2 x', 'x 2'));
@@ -209,6 +211,7 @@ test.each([
 });
 
 test('a file that is edited while it is loaded is not taken for loaded', async () => {
+  written.write('all.lisp', LOADS_BELOW);
   written.write('below.lisp', `${BELOW}(load "edit.lisp")\n`);
   written.write(
     'edit.lisp',

@@ -373,3 +373,14 @@ test('4: the image was lost; what it was is told to each other command once', as
   expect(next.stderr).toMatch(/^live-lisp: This is a new Lisp image; the one before was lost: /);
   expect(await shell.run(['eval', '1'])).toEqual({ code: 0, stdout: '1\n', stderr: '' });
 });
+
+test('a form of a command that is killed is interrupted', async () => {
+  await shell.run(['eval', '(defvar *tocks* 0)']);
+  const child = shell.start(['eval', '(loop (incf *tocks*) (sleep 0.01))']);
+  await until('the form runs', 30_000, async () => (await shell.run(['eval', '*tocks*'])).stdout !== '0\n');
+  child.kill('SIGKILL');
+  await until('the form is interrupted', 30_000, async () => {
+    const { stdout } = await shell.run(['eval', '(let ((n *tocks*)) (sleep 0.1) (= n *tocks*))']);
+    return stdout === 'T\n';
+  });
+});

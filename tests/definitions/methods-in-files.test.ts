@@ -1,4 +1,4 @@
-// Methods that stand in files which nobody loaded: all of them are told, of libraries too.
+// Methods that stand in files which nobody loaded: all of them are told.
 
 import { beforeAll, expect, test } from 'vitest';
 import { sharedWorkspace } from '../files/sessions.ts';

@@ -124,13 +124,13 @@ All of it: FILE`);
     expect(tree(join(at.root, 'busy'))).toEqual(['x']);
   });
 
-  test('C20 with nobody to ask, the refusal names the flag; nothing is written', async () => {
+  test('C20 a call from code asks nobody: it is refused, and nothing is written', async () => {
     const { text, isError } = await at.session.call('eval_form', {
       form: '(handler-case (live-lisp:call-tool "write_file" :path "a b" :content "x") (error (e) (princ e) nil))',
     });
     expect([text, isError]).toEqual([expect.stringContaining("needs a human's approval"), false]);
     expect(text).toContain('Call write_file directly, not from code');
-    expect(tree(at.root)).toEqual([]);
+    expect([at.questions, tree(at.root)]).toEqual([[], []]);
   });
 });
 

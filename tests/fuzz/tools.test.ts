@@ -109,7 +109,7 @@ function reported(call: { name: string; args: object }): string {
 }
 
 test(
-  `a ping is answered within ${PING_MS} ms of the server's time, whatever a tool is called with (seed ${seed})`,
+  `each call is answered in words, and a ping within ${PING_MS} ms of the server's time (seed ${seed})`,
   async () => {
     const slow: string[] = [];
     const end = performance.now() + RUN_MS;

@@ -68,6 +68,10 @@ export function interruptedIn(name: string): RegExp {
   return new RegExp(`${INTERRUPTED.source}[\\s\\S]*\\n\\nIt was at:\\n  0: \\(COMMON-LISP-USER::${name}\\b`);
 }
 
+/** How the answer to a call begins whose thread had to be ended. */
+export const THREAD_ENDED =
+  /^Error: Its thread was ended after \d+\.\d s because it did not react to being interrupted; the image is kept\./;
+
 /** How the answer to a call begins that was about to exhaust the heap. */
 export const HEAP =
   /^Error: (?:Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Allocate less at once, or ask the user for a larger --heap\.|Heap exhausted)/;

@@ -320,7 +320,7 @@ test.each([
   expect(() => readConfig(['--image', image], {})).toThrow(text);
 });
 
-test('the configuration has the address', () => {
+test('the configuration has the address, which does not go with a sandbox that is required', () => {
   const image = ['--image', 'swank://localhost:4005'];
   expect(readConfig(image, {}).swank).toEqual({ kind: 'swank', host: 'localhost', port: 4005 });
   expect(() => readConfig([...image, '--sandbox', 'strict'], {})).toThrow(

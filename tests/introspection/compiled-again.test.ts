@@ -1,4 +1,4 @@
-// Which functions impact_of_change says to compile again, compared with what SBCL has compiled into them.
+// Which functions impact_of_change says to compile again when what is compiled into them changes.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Written } from '../callers/written.ts';

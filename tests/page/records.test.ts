@@ -13,17 +13,25 @@ const PROGRAM = `(progn
     (defun app::|work<b>\u202e| (n) (let ((sum 0)) (dotimes (i n sum) (setf sum (mod (+ sum (* i i)) 1000003)))))
     (defun app::middle (n) (1+ (app::|work<b>\u202e| n))))")))`;
 
-/** What the tool answered that took the profile. */
-let profiled: string;
+async function takeProfile(): Promise<string> {
+  await place.session.eval(PROGRAM);
+  return place.session.text('observe', { form: '(1+ (app::middle 20000000))', seconds: 1 });
+}
+
+let taken: Promise<string> | undefined;
+/** Takes a profile once for all tests, and resolves with what the tool answered. */
+function profiled(): Promise<string> {
+  taken ??= takeProfile();
+  return taken;
+}
 
 test('the last profile is shown as a graph that the keyboard reaches, and as a table', async () => {
-  await place.session.eval(PROGRAM);
   const page = await openPage(place);
   const section = page.locator('#profile');
   const show = section.getByRole('button', { name: 'Show the last profile' });
   await show.press('Enter');
   await section.getByText('This session has taken no profile. The tool observe takes one.').waitFor();
-  profiled = await place.session.text('observe', { form: '(1+ (app::middle 20000000))', seconds: 1 });
+  await profiled();
   await show.press('Enter');
   await section.getByRole('heading', { name: /^CPU time, \d+ samples, / }).waitFor();
   const graph = section.getByRole('group', { name: /^Flame graph\. Arrow keys select a call/ });
@@ -50,6 +58,7 @@ test('the last profile is shown as a graph that the keyboard reaches, and as a t
 });
 
 test('a narrow window scrolls the graph and not the page', async () => {
+  await profiled();
   const page = await openPage(place, await newBrowser({ viewport: { width: 320, height: 640 } }));
   await page.getByRole('button', { name: 'Show the last profile' }).click();
   await page.locator('#profile table').waitFor();
@@ -58,7 +67,7 @@ test('a narrow window scrolls the graph and not the page', async () => {
 });
 
 test('the file of a flame graph opens from the disk, and runs and fetches nothing', async () => {
-  const path = profiled.split('\n').at(-1)?.replace('Flame graph: ', '');
+  const path = (await profiled()).split('\n').at(-1)?.replace('Flame graph: ', '');
   const page = await (await newBrowser()).newPage();
   const requests: string[] = [];
   page.on('request', (request) => requests.push(request.url()));

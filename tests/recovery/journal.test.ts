@@ -1,13 +1,17 @@
-// The journal by itself: what it keeps and leaves, its limits, and what damage on the disk does.
+// The journal by itself: what it keeps and leaves, its limits, what stays on the disk, and random messages.
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { JournalEntry, JournalStore } from '../../src/image/recovery/entries.ts';
 import { Journal } from '../../src/image/recovery/journal.ts';
+import { Recorder } from '../../src/image/recovery/recorder.ts';
+import { readMessage } from '../../src/image/wire/messages.ts';
 import { JournalFiles } from '../../src/records/journal-files.ts';
 import { temporaryFolder } from '../harness.ts';
+import { cases } from '../long.ts';
 
 /** A store that keeps nothing. */
 const NOWHERE: JournalStore = {
@@ -131,4 +135,23 @@ describe('on the disk', () => {
       '20270101000000000',
     ]);
   });
+});
+
+test('random messages of an image break nothing', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (said, job) => {
+      const journal = new Journal(NOWHERE);
+      const recorder = new Recorder(journal);
+      for (const built of [
+        said,
+        { set: [said], text: '1', package: said, readtable: said, policy: said },
+        { text: said, inPackage: said, set: said, damages: said, without: said },
+      ]) {
+        const reported = readMessage({ built, job });
+        if (reported.kind === 'built') recorder.built(reported.job, reported.built);
+      }
+      for (const entry of journal.entries) expect(JSON.parse(JSON.stringify(entry))).toHaveProperty('kind');
+    }),
+    cases(300),
+  );
 });

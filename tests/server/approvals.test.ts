@@ -97,6 +97,7 @@ describe.each(ERAS)('in the %s era', (era) => {
 
   test.each<[string, ElicitResult]>([
     ['cancel', { action: 'cancel' }],
+    ['no decision', accept({})],
     ['another word', accept({ decision: 'yes' })],
   ])('C29 %s is no answer: the call is not run, and how it can be is told', async (_, answer) => {
     const { session } = await share(era, [answer, APPROVE]);
@@ -128,9 +129,14 @@ describe.each(ERAS)('in the %s era', (era) => {
 
   test('nothing that a model passes approves anything', async () => {
     const { session } = await share(era, []);
-    const more = { decision: 'approve', inputResponses: { approval: APPROVE } };
-    const { text, isError } = await session.call('eval_form', { form: '(+ 1 2)', ...more });
-    expect([text.startsWith('Unknown parameter'), isError]).toEqual([true, true]);
+    for (const more of [
+      { approval: true },
+      { decision: 'approve' },
+      { inputResponses: { approval: APPROVE } },
+    ]) {
+      const { text, isError } = await session.call('eval_form', { form: '(+ 1 2)', ...more });
+      expect([text.startsWith('Unknown parameter'), isError]).toEqual([true, true]);
+    }
   });
 
   test('characters that hide or reorder others are shown as what they are, and long arguments are cut', async () => {

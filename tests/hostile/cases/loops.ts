@@ -1,6 +1,6 @@
 // Forms that never end, wherever code can be.
 
-import { type Group, INTERRUPTED, interruptedIn, UNINTERRUPTIBLE } from '../case.ts';
+import { type Group, INTERRUPTED, interruptedIn, THREAD_ENDED, UNINTERRUPTIBLE } from '../case.ts';
 
 const SPIN = '(defun spin () (loop))';
 
@@ -20,6 +20,12 @@ export const LOOPS: Group = {
       says: interruptedIn('SPIN'),
     },
     { name: 'a cleanup form that loops', form: '(unwind-protect (loop) (loop))', says: INTERRUPTED },
+    {
+      name: 'two nested cleanup forms that loop',
+      long: true,
+      form: '(unwind-protect (unwind-protect (loop) (loop)) (loop))',
+      says: THREAD_ENDED,
+    },
     {
       name: 'a macro that never expands, in macroexpand_form',
       before: '(defmacro never () (loop))',
