@@ -1,4 +1,4 @@
-// Converts the command line and the environment to one frozen configuration.
+// Converts the command line and the environment to one frozen configuration. flags.ts says what each flag means.
 
 import { statSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
@@ -28,9 +28,12 @@ export type Config = ReturnType<typeof readConfig> & {
  * a UsageError with a message of one sentence. */
 export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv) {
   const { flags: all, operands } = splitArguments(argv);
+  // Of a flag that is given several times, the last value counts. Flags with several values are read from `all`.
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
   const [first = 'serve', ...rest] = operands;
   const asksHelp = flags.has('help');
+  // A verb, such as eval, gets here only with --help, or when it is not the first word, which is an error. runVerb runs
+  // it otherwise.
   const command = asksHelp && verbNamed(first) !== undefined ? 'help' : readCommand(first, rest);
   checkFlags(command, [...all.keys()]);
   const roots = readDirectories('root', all);

@@ -50,12 +50,14 @@ export async function serveImages(options: ServeOptions): Promise<never> {
   const noteOpen = isAlone ? await begunSession(config) : undefined;
   if (process.stdin.isTTY && !isAlone && config.http === undefined) complain(BY_HAND);
   const token = config.http && (await httpToken(config));
-  // The image starts while this process loads the modules of the server.
+  // The image starts while this process loads the modules of the server. It must not start before httpToken has
+  // removed the token from the environment.
   for (const image of parts.images) image.start();
   const serving = new Serving(options, await approvalsFor(options));
   if (noteOpen) await serving.onSocketAlone(noteOpen);
   else if (config.http !== undefined && token !== undefined) await serving.overHttp(config.http, token);
   else await serving.onStdio();
+  // After #end, stdio.ts, http.ts or door.ts exits the process.
   return new Promise(() => {});
 }
 
@@ -88,6 +90,7 @@ class Serving {
   readonly #approvals: (allowsSessionApproval: boolean) => Approvals;
   readonly #server: ServerOptions;
   #page: Promise<Page> | undefined;
+  /** True once clients are served. A code cache that is stored before would lack the functions for this. */
   #isReady = false;
 
   constructor(options: ServeOptions, approvals: (allowsSessionApproval: boolean) => Approvals) {
@@ -145,6 +148,7 @@ class Serving {
     const { serve } = await import('./server/stdio.ts');
     const { canAsk } = await import('./server/approvals.ts');
     let client: Server | undefined;
+    // This client's human also approves calls from the socket, if nobody else can.
     const sessionClient = () => (client && canAsk(client) ? client : undefined);
     serve({
       ...this.#server,
@@ -231,6 +235,7 @@ class Serving {
     setTimeout(() => void tidy(config), WARM_MS).unref();
   }
 
+  /** Ends the page, then the images. The caller then exits the process. */
   async #end(): Promise<void> {
     const { parts, onWarm } = this.#options;
     parts.questions.endAll();

@@ -1,5 +1,6 @@
 ;;;; Reads and writes JSON for the wire. All characters outside the range 32..126 are escaped, so
-;;;; octets and characters are the same, and no locale matters.
+;;;; octets and characters are the same, and no locale matters. Octets are written as ASCII codes:
+;;;; 34 ", 44 comma, 45 -, 58 colon, 91 [, 92 \, 93 ], 102 f, 110 n, 116 t, 117 u, 123 {, 125 }.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -18,7 +19,7 @@ out members with the value NIL."
   (make-json-object members))
 
 (defun json-member (key object)
-  "Return the value of the member KEY, a string, of the JSON object OBJECT, or NIL."
+  "Return the value of the member KEY, a string, of OBJECT, a JSON-OBJECT structure, or NIL."
   (loop for (name value) on (json-object-members object) by #'cddr
         when (string= name key) return value))
 
@@ -145,8 +146,8 @@ drops digits that distinguish it from the next double."
 
 (defun write-json (value buffer)
   "Append VALUE to BUFFER as JSON. VALUE is a string, an integer, a float, T or :TRUE, :FALSE, NIL
-for null, a list or vector for an array, a JSON-OBJECT structure, or a BUFFER structure that
-contains JSON."
+for null, a list or vector for an array (an empty array must be a vector, since the empty list is
+NIL), a JSON-OBJECT structure, or a BUFFER structure that contains JSON."
   (etypecase value
     (string (write-json-string value buffer))
     (fixnum (put-fixnum value buffer))
@@ -268,6 +269,7 @@ exponent."
         (server-integer (parse-integer text))
         (let ((*read-default-float-format* 'double-float) (*read-base* 10) (*read-eval* nil)
               (*readtable* (copy-readtable nil)))
+          ;; Denormalized doubles have exponents from e-308 down. Others such as 1e-30 do no harm.
           (if (search "e-3" text)
               (read-small-double text)
               (coerce (read-from-string text) 'double-float))))))

@@ -75,7 +75,8 @@ variable of a parameter no longer has a value, its object shows the argument of 
 
 (defun frame-data (frame number)
   "Return a JSON object about FRAME, the frame with NUMBER of the error at which this thread is
-stopped. It contains the local variables."
+stopped. It contains the local variables, and whether debug-go can make the call of FRAME again, or
+the reason why not."
   (multiple-value-bind (again why) (frame-call-again frame)
     (object "frame" number
             "call" (frame-object (frame-text (frame-call frame)) (call-place frame))
@@ -122,6 +123,7 @@ SBCL, and global variables."
                     (not (member symbol kept))
                     (not (member symbol lambda-list-keywords))
                     (not (locked-symbol-p symbol))
+                    ;; The operator KNOWN (base/sbcl-definitions.lisp) reads SBCL's records.
                     (member (known :variable :kind symbol) '(nil :unknown)))
             collect symbol)))
 
@@ -219,6 +221,7 @@ names no class."
 
 (defun defined-method (form)
   "Return the existing method that FORM, a DEFMETHOD, would replace, or NIL."
+  ;; REST begins with the lambda list. The atoms before it are the qualifiers.
   (let* ((rest (member-if #'listp (cddr form)))
          (required (ldiff (first rest)
                           (member-if (lambda (parameter) (member parameter lambda-list-keywords))

@@ -113,7 +113,9 @@ errors that WATCH selects."
   (note-signals (watch-type watch)))
 
 (defun note-signals (type)
-  "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, stop this."
+  "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, stop this. In an
+image that somebody else runs, TYPE is not used: the hooks serve the watches of all sessions, and
+stay as long as one of these is in effect."
   (cond (**attached** (install-watch-hooks))
         (t (setf **on-break** (and type #'note-break))
            (break-at type))))
@@ -155,7 +157,8 @@ In an image that the server started, the session lasts as long as the image."
 
 (defun note-signalled (condition)
   "Record CONDITION, which is about to be signalled, for each watch that selects it. Hold it if that
-watch holds errors."
+watch holds errors, unless this thread runs commands about another held error (*HELD*). Do nothing
+if CONDITION comes from code of the backend (*NOTING*) or from an examination of the job's stack."
   (unless (or *noting* (and *job* (job-looking *job*)))
     (dolist (watch (watches-in-effect))
       (when (and (record-if-selected condition watch) (watch-hold watch) (null *held*))
@@ -168,6 +171,7 @@ program is about to signal CONDITION."
     (unless-broken
      nil
      (lambda ()
+       ;; WATCHED-P tests the type too, but only after SHOWN-FRAMES, which takes long.
        (when (and (typep condition (watch-type watch))
                   (not (typep condition 'storage-condition))
                   (stack-space-p))

@@ -1,5 +1,7 @@
 ;;;; Loads files, and records what they define. In the functions here, the parameter FILE is the
-;;;; file that the user names. SOURCE is FILE, or a copy of FILE that is compiled in its place.
+;;;; file that the user names. SOURCE is FILE, or a copy of FILE that is compiled in its place. The
+;;;; server sends CONTENT, the text for such a copy, if the image cannot read FILE, or if a rebuilt
+;;;; image must load the text that the lost image had loaded.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -61,8 +63,8 @@ all of them. Return a JSON object with the differences between the image and FIL
 
 (defun load-result (load source file forget)
   "Load the compiled code of FILE, and return a JSON object of the shape LOADED-FILE. LOAD is the
-function that loads the code, or NIL if nothing was compiled. It returns true if the compiler
-reported a failure. If it cannot read a later form of the source, it throws to the tag
+function that loads the code, or NIL if nothing was compiled. LOAD returns true if the compiler
+reported a failure. If LOAD cannot read a later form of the source, it throws to the tag
 SECTION-UNREADABLE after it has loaded the forms before. SOURCE is the file that was compiled: FILE
 or a copy of it. FORGET is NIL, or the argument WHICH of FORGET-OLD."
   (setf *phase* "load")
@@ -149,6 +151,7 @@ the first file that is not loaded completely."
                      for file = (sb-ext:parse-native-namestring name)
                      do (setf *phase* "compile" at name)
                         (push (compile-and-load file (fasl number) file nil) loaded)
+                     ;; AT keeps the name of the file if the loop ends here or by an error.
                      until (stopped-p)
                      finally (unless (stopped-p) (setf at nil)))
                '()))
@@ -195,6 +198,7 @@ changes its number or position."
         (*continues* continues)
         (*form-numbers* (coerce numbers 'vector)) (*part-text* content))
     (flet ((load-it ()
+             ;; Write TEXT to a file, since other code needs what READ-TEXT records about a text.
              (let ((*whole-text* (and text (read-text (copy-in-folder fasl file text))))
                    (*loaded* (make-noted)))
                (multiple-value-bind (made warnings failed)

@@ -32,7 +32,8 @@ the lock already."
 
 (sb-ext:defglobal **library-manager** nil
   "NIL if the user has no library manager. Otherwise a list of two strings: the name of the library
-manager, and the native name of the file that loads it.")
+manager, and the native name of the file that loads it. The operation \"use-libraries\" sets this,
+**LIBRARY-MANAGER-DUE** and **INIT-FILE**.")
 (sb-ext:defglobal **library-manager-failure** nil
   "A text with the reason why the library manager could not be loaded, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil
@@ -63,8 +64,8 @@ it in **LIBRARY-MANAGER-FAILURE**."
              nil)))))))
 
 (defun library-manager-data ()
-  "Return a JSON object about the user's library manager: its name, its file, whether it is loaded,
-and the reason if it could not be loaded. Return NIL if the user has none."
+  "Return a JSON object about the user's library manager: its name, its file, whether loading it was
+tried (\"loaded\"), and the reason if it could not be loaded. Return NIL if the user has none."
   (and **library-manager**
        (destructuring-bind (name file) **library-manager**
          (object "name" name "file" file
@@ -100,7 +101,8 @@ the function that loads ASDF or the manager. Otherwise return NIL."
 
 (defun call-reading (function)
   "Call FUNCTION, which uses the reader, and return its values. If the reader misses a package of
-ASDF or of the library manager, load ASDF or the manager, and call FUNCTION again."
+ASDF or of the library manager, load ASDF or the manager, and call FUNCTION again. This ends,
+because PACKAGE-LOADER returns no loader that has already run."
   (funcall (block unread
              (return-from call-reading
                (handler-bind ((package-error (lambda (condition)
@@ -217,6 +219,7 @@ the same folder, under the name of FASL with a suffix that contains TMP."
   "Return true if the file FASL exists. If another image is replacing it, wait for the new file for
 at most *REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
+        ;; Look for the new file first. Otherwise a rename between the tests would hide both files.
         for new = (being-replaced-p fasl)
         do (when (true-file fasl) (return t))
            (unless new (return nil))

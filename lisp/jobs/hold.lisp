@@ -1,5 +1,8 @@
 ;;;; Settings for the errors of a call: which restarts to invoke, and whether to hold other errors
-;;;; for debugging. The code that holds errors is in debug/, which is loaded later.
+;;;; for debugging. The code that holds errors is in debug/, which is loaded later and sets
+;;;; **HOLD-FUNCTION** and **ON-BREAK**. CALL-IN-JOB (operations.lisp) binds the settings of a call.
+;;;; CALL-AS-JOB-PART (evaluate/evaluate.lisp) binds the records of the restarts that the call has
+;;;; invoked.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -59,7 +62,8 @@ error, or 0.")
 job. If that is impossible, it returns the reason as text.")
 
 (sb-ext:defglobal **on-break** nil
-  "NIL, or a function of a condition. The debugger hook calls it first, with the condition.")
+  "NIL, or a function of a condition, by which a watch of debug/watch.lisp records errors. The
+debugger hook calls it first, with the condition.")
 
 (defvar *progress-functions* '()
   "A list of functions without parameters. Each returns a plist of members, about the work that this
@@ -81,10 +85,10 @@ another object if the journal is damaged: then return NIL."
   (and (listp value) (remove-if-not #'stringp value)))
 
 (defvar *restarts-taken* nil
-  "A hash table of the chosen restarts that this call has invoked. A key is a list of three texts:
-the name of the restart, and the type and the report of the condition. A value is a pair: the index
-of the restart in the order of invocation, and true if the condition was about the redefinition of a
-structure or constant (REDEFINES-COMPILED-P).")
+  "A hash table of the chosen restarts that this call has invoked, or NIL while none are recorded. A
+key is a list of three texts: the name of the restart, and the type and the report of the condition.
+A value is a pair: the index of the restart in the order of invocation, and true if the condition
+was about the redefinition of a structure or constant (REDEFINES-COMPILED-P).")
 
 (defvar *restarts-needing-values* '()
   "The names of chosen restarts that this call did not invoke, because their functions need
@@ -143,7 +147,8 @@ that was compiled before contains the old definition."
 
 (defun taken-redefined-count ()
   "Return the number of the restarts in *RESTARTS-TAKEN* that were invoked because a structure or a
-constant would be redefined (REDEFINES-COMPILED-P)."
+constant would be redefined (REDEFINES-COMPILED-P). If it has grown during a load, code that was
+loaded before may contain the old definition."
   (loop for (nil . redefines) being the hash-values of *restarts-taken* count redefines))
 
 (defun note-taken (key redefines)
@@ -156,7 +161,7 @@ be redefined (REDEFINES-COMPILED-P)."
 (defun call-taking-again (function)
   "Call FUNCTION, which does work of this job a second time, and return its values. It may signal
 the same conditions as the first time. So forget meanwhile which restarts were invoked, and allow
-each to be invoked once more."
+each to be invoked once more. Afterwards *RESTARTS-TAKEN* has those of both times."
   (let* ((before *restarts-taken*) (*restarts-taken* (make-hash-table :test 'equal))
          (again *restarts-taken*))
     (unwind-protect (funcall function)
@@ -165,8 +170,8 @@ each to be invoked once more."
 
 (defun take-chosen-restart (condition)
   "Invoke the first of *CHOSEN-RESTARTS* that is available for CONDITION and needs no arguments.
-Skip a restart that was invoked for an equal condition already: one that tries again could be
-invoked forever."
+Return if there is none. Skip a restart that was invoked for a condition of the same type and report
+already: one that tries again could be invoked forever."
   (loop for name in *chosen-restarts*
         for restart = (find name (active-restarts condition)
                             :key (lambda (each) (string (restart-name each))) :test #'string-equal)

@@ -1,5 +1,6 @@
-;;;; Suggests at most three existing names for a missing name, by edit distance. This visits the
-;;;; symbols of one package once, and happens only after an error or a warning.
+;;;; Suggests at most three existing names for a missing name: names at a small edit distance in one
+;;;; package, and the same name in other packages. This visits the symbols of one package once, so
+;;;; other code calls it only after an error or a warning, or when a name is not found.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -21,6 +22,7 @@ NIL if NAME is too short for suggestions."
   (macrolet ((put-characters (type)
                `(loop for char across (the ,type string)
                       for i of-type fixnum from 0
+                      ;; CHAR-UPCASE is slow, and does not change the characters from ! to `.
                       do (setf (aref buffer i)
                                (if (char<= #\! char #\`) char (char-upcase char))))))
     (if (typep string 'simple-base-string)
@@ -128,6 +130,7 @@ near NAME, a string; and those with exactly the name NAME that another package e
 is true, has as internal symbols."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
+    ;; AWAY is the rank of SYMBOL (NEARER-P) if its home package is not PACKAGE.
     (flet ((note (symbol far &optional (away 1))
              (when (and (symbol-package symbol) (not (shiftf (gethash symbol seen) t)))
                (push (list (symbol-text symbol) far (if (eq package (symbol-package symbol)) 0 away)
@@ -185,6 +188,8 @@ of the symbol."
       ((or string symbol character)
        (unless (find-package package) (near-packages (string package))))
       (package
+       ;; The reader's error about a missing or internal symbol has the symbol's name, a string, as
+       ;; its first argument.
        (let ((name (and (typep condition 'simple-condition)
                         (first (simple-condition-format-arguments condition)))))
          (when (and (stringp name) (package-name package))
@@ -209,11 +214,12 @@ symbol of a package."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
 (sb-ext:defglobal **init-file-named** nil
-  "True once an answer of this image has contained **INIT-FILE**.")
+  "True once INIT-FILE-LACKING has returned **INIT-FILE** for an answer of this image.")
 
 (defun init-file-lacking (condition)
-  "Return **INIT-FILE** if that file may define the missing name in CONDITION: there is no near
-name, and no answer of this image has contained the file yet. Otherwise return NIL."
+  "Return **INIT-FILE**, the name of the user's init file, which this image has not loaded, if that
+file may define the missing name in CONDITION: there is no near name, and no answer of this image
+has contained the name of the file yet. Otherwise return NIL."
   (and **init-file**
        (not **init-file-named**)
        (missing-name-p condition)

@@ -26,7 +26,8 @@ a variable, and so leave them on the stack, which would keep them alive."
        ,@body)))
 
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
-  "The mutex that a thread holds while it reads or changes the VALUES of a session.")
+  "The mutex that a thread holds while it reads or changes the VALUES of a session, or changes its
+ERRORS.")
 
 (sb-ext:defglobal **sessions-begun** (list 0)
   "A list of one integer, which can be incremented atomically: the number of the newest session.")
@@ -47,7 +48,8 @@ below them.
 ERRORS: a list of the kept errors, newest first.
 BACKGROUND: the capture with what threads without a job have written since the last answer.
 ENDED: true once the connection of the server has ended.
-UNDOING: a list of lists (FUNCTION). END-SESSION calls each FUNCTION, which takes no arguments.
+UNDOING: a list of lists (FUNCTION). END-SESSION calls each FUNCTION, which takes no arguments. Each
+call of CALL-UNTIL-SESSION-ENDS has its own list, and finds it by EQ.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (reported '()) (changes-sent 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
@@ -82,7 +84,8 @@ Return 0 if SHOWN is a number of another image of the server: no object or error
 
 (sb-ext:defglobal **at-session-end** '()
   "A list of functions without parameters that remove the data of *SESSION* from the image. They are
-called when the connection of its server has ended.")
+called when the connection of its server has ended (SERVE-CONNECTION), so only in an image that
+somebody else runs.")
 
 (defun call-until-session-ends (begin function end)
   "Call BEGIN, which changes the image for this session, then FUNCTION, then END, which undoes the
@@ -176,6 +179,7 @@ changed in the session."
   (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list (session-values *session*))))
          (cell (nthcdr (position '*package* *session-variables*) before))
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))
+    ;; The loop below compares with these elements, so it does not store PACKAGE in the session.
     (setf (car cell) (or package (usable-package (car cell)))
           (car readtable) (usable-readtable (car readtable)))
     (with-session-variables before
@@ -189,6 +193,7 @@ changed in the session."
                   for new in after
                   for place on (session-values *session*)
                   unless (eq old new) do (setf (car place) new))
+            ;; The loop has not stored the fresh readtable, as it is also in BEFORE.
             (when *fresh-readtable*
               (setf (session-value '*readtable*)
                     (nth (position '*readtable* *session-variables*) after)))))))))

@@ -34,6 +34,7 @@ a function that returns the plist, so that JOB can call this function after the 
            (let ((calls (multiple-value-list (calls-on-stack))))
              (lambda () (looking (job) (apply #'condition-members condition calls)))))
           (t
+           ;; An error while CONDITION is described comes here again, to the first clause.
            (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
                  (*sparing* (typep condition 'heap-exhausted)))
              (looking (job) (condition-members condition)))))))
@@ -57,6 +58,7 @@ error of the session, and print a message about it."
                            (multiple-value-call #'described condition **thread-error-keeper** t
                                                 (calls-on-stack)))))
     (format (background-stream)
+            ;; After LEAVE-THREAD, the main thread and a thread with the tag (:LEFT) go on.
             "~&~:[The~;What ran in the~] thread ~A was ended by an unhandled ~A: ~A~%"
             (or (eq sb-thread:*current-thread* (sb-thread:main-thread))
                 (eq :left (first *thread-end*)))
@@ -212,6 +214,8 @@ describes CONDITION. In a thread without a job, print a message instead."
     (cond ((null *job*)
            (let ((job (job-to-begin)))
              (if job (fail-job job condition) (end-thread condition))))
+          ;; A job is interruptible while JOB-RESULT calls its function. Before and after that, only
+          ;; code of the backend runs for it.
           ((and (job-interruptible *job*) (not (damage-p condition)))
            (unless (job-looking *job*) (go-on-otherwise condition))
            (leave-by-condition *job* condition))
@@ -230,11 +234,13 @@ person who runs the image."
 ;;; While SBCL calls a handler, or tests if a condition has the type of the handler, only the
 ;;; handlers outside of it are established. The backend's handlers of warnings are outside of the
 ;;; program's handlers. So if a timeout of the program occurs while SBCL runs a handler of the
-;;; backend, the program's handlers do not see it.
+;;; backend, the program's handlers do not see it. +HANDLERS+ is the name of SBCL's variable for the
+;;; list of the established handlers, or NIL in an SBCL without this variable.
 
 (defvar *handlers-outside* '()
   "SBCL's list of the handlers that were established outside of the backend's handlers of
-warnings.")
+warnings. CALL-COLLECTING-WARNINGS binds this. If the current list is a tail of this one, SBCL runs
+a handler of the backend.")
 
 (defun signal-again-later (condition)
   "If CONDITION is a timeout that occurred while the program's handlers were not established, invoke
@@ -251,8 +257,9 @@ its CONTINUE restart, and signal it again after a millisecond. Otherwise return.
 
 (defun debugger-hook (condition hook)
   "Call the program's *DEBUGGER-HOOK*, if there is one, with CONDITION. Then end the job or thread
-in which CONDITION was signalled. This function is the global value of *INVOKE-DEBUGGER-HOOK*. HOOK
-is the value that the variable had when SBCL called this function."
+in which CONDITION was signalled. In an image that the server started, this function is the global
+value of *INVOKE-DEBUGGER-HOOK*. In all images, jobs bind that variable to it (RUN-HERE). HOOK is
+the value that the variable had when SBCL called this function."
   (signal-again-later condition)
   (call-as-debugger
    condition hook

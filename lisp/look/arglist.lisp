@@ -17,14 +17,15 @@ return \"COMPILER MACRO\". Return NIL if NAME names none of these."
                ((compiler-macro-function name) "COMPILER MACRO")))
         ((typep (plain-definition name) 'generic-function) "GENERIC-FUNCTION")
         ((consp name) "SETF FUNCTION")
+        ;; For a special operator, CALLABLE-NATURE returns "FUNCTION".
         ((special-operator-p name) "SPECIAL OPERATOR")
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
   "FUNCTION is the update function of a short DEFSETF. Return the lambda list of the DEFSETF as
 text: the lambda list of FUNCTION without its last parameter, the new value. Return \"(&REST
-ARGUMENTS)\" if FUNCTION has optional, rest or keyword parameters. Return NIL if SBCL has not kept
-the lambda list of FUNCTION."
+ARGUMENTS)\" if FUNCTION has optional, rest or keyword parameters, because any of these may then get
+the new value. Return NIL if SBCL has not kept the lambda list of FUNCTION."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
@@ -35,8 +36,11 @@ the lambda list of FUNCTION."
 the lambda list of the place as text, without the parameter for the new value. Return NIL if SBCL
 has not kept this lambda list."
   (typecase expander
+    ;; DEFINE-SETF-EXPANDER
     (function (recorded-arglist expander))
+    ;; The long form of DEFSETF. The CAR is the number of new values.
     ((cons t function) (recorded-arglist (cdr expander)))
+    ;; The short form of DEFSETF. The CAR is the update function.
     ((cons symbol) (short-expander-arglist (car expander)))))
 
 (defun name-arglist-members (name)

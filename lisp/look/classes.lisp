@@ -131,6 +131,7 @@ before self-evaluating objects."
                   initform)))
     (printing-code
       (let ((*print-length* 20) (*print-level* 6))
+        ;; With IDENTITY, COPIED-CODE only shortens the form.
         (code-text 300 (lambda (form) (copied-code #'identity form)) form)))))
 
 (defun function-names (names)

@@ -1,5 +1,8 @@
 ;;;; Prints code, types and lambda lists on one line, in a limited number of characters, and without
 ;;;; calling print methods of the program. Symbols have package prefixes except in lambda lists.
+;;;; There are two ways. PLAIN-TEXT replaces objects that have print methods by stubs before it
+;;;; prints. PRINTING-CODE uses the pretty printer, for 'X in place of (QUOTE X), and avoids print
+;;;; methods by a pprint dispatch table.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -26,6 +29,8 @@ text.")
   "Return a copy of the form CODE, at most DEPTH levels deep, in which each atom is replaced by the
 value of FUNCTION for this atom. Stop when *CONSES-LEFT* is 0. Answers print this copy, since CODE
 can contain a huge or circular literal, and the pretty printer would walk the whole literal."
+  ;; DEPTH and 61 are more than *PRINT-LEVEL* and *PRINT-LENGTH* of the callers, so that the printer
+  ;; still shows that it leaves something out.
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)

@@ -1,4 +1,8 @@
 ;;;; Records the top-level forms that SBCL has evaluated or loaded, and the names that they use.
+;;;; When code is made or run, loads.lisp records only the evaluated form (NOTE-DEFINER) or the
+;;;; FILE-LOAD. When a request needs the names, reread.lisp finds them: by READ-DEFINER for an
+;;;; evaluated form, or by reading the file. NOTE-TOP-FORM then puts them into **FORMS-USING**.
+;;;; FORM-USES is defined in walk.lisp, *USE-KINDS* in uses.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -53,7 +57,8 @@ form that is from no file and may be a definition.")
 
 (defun top-form-current-p (top-form)
   "Return true if TOP-FORM, a TOP-FORM structure, is current. A form in a file is no longer current
-once the file is loaded again, and a form outside files once a later form defines the same name."
+once the file is loaded again, and a form outside files once a later form with the same DEFINER-KEY
+was evaluated, or the symbol that it defines was uninterned."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -164,7 +169,8 @@ examined yet."
             when (top-form-form top-form) do (push top-form unread)))
     (nreverse unread)))
 
-(defvar *began* nil "The internal real time at which this thread began to answer a request.")
+(defvar *began* nil
+  "The internal real time at which this thread began to answer a request. WITH-INDEX binds it.")
 
 (defun throws ()
   "Return how often the job of this thread was interrupted."

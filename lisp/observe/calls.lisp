@@ -88,7 +88,7 @@ Return NIL if there is none."
 (defun caller-text (call above)
   "CALL is a CALL structure, and ABOVE is NIL or the recorded call around CALL in the answer. Return
 text for the caller of CALL. Return NIL if the caller is unknown. Also return NIL if the caller is
-the observed form or the function of ABOVE."
+the observed form, a function of the backend, or the function of ABOVE."
   (let* ((code (call-code call))
          (name (nil-if-unknown (and code (debug-name (debug-at code (call-offset call)))))))
     (unless (or (null name)
@@ -135,7 +135,8 @@ call. Return NIL otherwise, or if the program has defined its own rules for the 
 
 (defun computed-methods (call)
   "CALL is a call of a generic function. Return a list of the methods that CALL enters by the rules
-of the method combination, in order."
+of the method combination, in order. Return NIL if the name of the function has another function
+now, if an argument is gone from the stack, or if the program's rules signal an error."
   (let* ((name (probe-name (call-probe call)))
          (function (and (fboundp name) (plain-definition name))))
     (when (and function
@@ -195,6 +196,7 @@ OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if recording took at most a tent
     ;; Without recording, the program would have run for LASTED minus COST. COST is an estimate,
     ;; which can exceed LASTED.
     (and (> cost (floor lasted 10))
+         ;; The division by 1D0 makes the ratio a float.
          (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
 
 (defun function-rows (observation)
@@ -205,6 +207,7 @@ with the most calls in OBSERVATION, an OBSERVATION structure."
         repeat 20
         collect (object "name" (name-text name)
                         "calls" (probe-calls probe)
+                        ;; Every Nth call is recorded: MASK is 0, or N - 1 with N a power of two.
                         "every" (and (plusp (probe-mask probe)) (1+ (probe-mask probe)))
                         "unseen" (and (fboundp name) (unseen-calls name))
                         "apart" (and (fboundp name) (place-if-unnamed name))

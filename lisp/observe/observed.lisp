@@ -1,5 +1,5 @@
 ;;;; Finds the functions whose calls a request wants recorded, compiles the condition on the
-;;;; arguments of these calls, and finds the reasons why a probe may miss calls.
+;;;; arguments of these calls, and finds the reasons why a probe (see probes.lisp) may miss calls.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -125,7 +125,8 @@ which accepts any arguments."
 
 (defun bare-parameters (parameters)
   "Return a copy of the lambda list PARAMETERS with NIL in place of each default form, since a
-default form may have side effects. If PARAMETERS has &KEY, add &ALLOW-OTHER-KEYS."
+default form may have side effects. Leave out supplied-p parameters, and &AUX with all that follows.
+If PARAMETERS has &KEY, add &ALLOW-OTHER-KEYS."
   (append (loop with place = nil
                 for parameter in parameters
                 until (member parameter
@@ -151,6 +152,7 @@ symbol with the name of a variable in PARAMETERS, this symbol replaces the varia
   "Return a list of the variables that the lambda list PARAMETERS binds."
   (loop for parameter in parameters
         for name = (if (consp parameter) (first parameter) parameter)
+        ;; In ((KEYWORD VARIABLE) ...), NAME-SYMBOL returns VARIABLE.
         for variable = (name-symbol name)
         unless (member variable lambda-list-keywords) collect variable))
 
@@ -161,6 +163,8 @@ symbol with the name of a variable in PARAMETERS, this symbol replaces the varia
 \"inline\" if SBCL may compile them without a call, \"compiler-macro\", or \"block\" if the function
 was compiled together with others. Return NIL if there is no such reason."
   (let ((function (plain-definition name)))
+    ;; The compiler has a :SOURCE-TRANSFORM for the accessors of a structure, and an :INFO for the
+    ;; functions that it knows.
     (cond ((or (eq 'inline (known :function :inlinep name))
                (known :function :source-transform name)
                (known :function :info name))
@@ -178,8 +182,9 @@ symbol)."
 
 (defun place-if-unnamed (name)
   "Return a JSON object with the source location of the function NAME if its code does not refer to
-NAME. In such code, SBCL compiles a recursive call to a jump, which no probe can record. Otherwise,
-or if the location is unknown, return NIL."
+NAME. In such code, SBCL compiles a recursive call to a jump, which no probe can record. Whether
+there is such a call, the server finds out from the source. Otherwise, or if the location is
+unknown, return NIL."
   (let ((function (plain-definition name)))
     (when (and (typep function 'simple-function)
                (not (member name (called-names (function-code function)) :test #'equal)))

@@ -53,11 +53,12 @@ allocated page of memory.")
   (if (eq mode :alloc) *allocation-samples* *sample-limit*))
 
 (sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling")
-  "A lock that a thread holds while samples are taken.")
+  "A lock that a thread holds while samples are taken and described. The operation observe-profile
+takes it.")
 
 (defun call-sampled (mode function)
   "Call FUNCTION and return its values. While it runs, sample the stacks of all threads in MODE:
-:CPU, :ALLOC or :TIME."
+:CPU, :ALLOC or :TIME. The caller holds **PROFILING**."
   (funcall (profiler "RESET"))
   (call-until-session-ends
    (lambda ()
@@ -144,8 +145,9 @@ samples."
 (defun chosen-spots (spots top samples)
   "SPOTS is a list of SPOT structures, which stand for functions, and SAMPLES the number of samples.
 Return a list of TOP elements of SPOTS. Three fourths of them are those that were most often the
-innermost function, the others those that were most often on the stack. Leave out functions that are
-in fewer than one of 2000 samples."
+innermost function, the others those that were most often on the stack. The others do not include
+those that have a text as name, such as foreign code. Leave out functions that are in fewer than one
+of 2000 samples."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -291,6 +293,7 @@ Return the number of all samples."
   "Return a list of SAMPLED-FRAME structures for TRACE, a sample of SBCL's profiler, outermost
 first."
   (let ((stack '()))
+    ;; MAP-TRACE-PC-LOCS begins with the outermost frame.
     (funcall (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")
              (lambda (info place)
                (declare (ignore place))
@@ -327,6 +330,7 @@ function. Such a name is a LAMBDA whose lambda list has symbols of SB-PCL."
 belongs to the program, or NIL if there is none. This part ends before functions of the backend and,
 in MODE :ALLOC, before functions of SBCL that allocate."
   (let* ((names (mapcar #'sampled-frame-name stack))
+         ;; The role of CALL-USER-CODE. A thread that the program has made does not call it.
          (caller (position :user-code names :key #'frame-role :from-end t))
          (start (if caller
                     (position-if-not #'backend-name-p names :start (1+ caller))
@@ -346,7 +350,7 @@ in MODE :ALLOC, before functions of SBCL that allocate."
          (and (notany #'backend-package-p packages)
               (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
               (or (notevery #'sb-ext:package-locked-p packages)
-                  ;; This is the name of an evaluated form, or of a form in a file.
+                  ;; Evaluated forms, and forms in a file, have names such as (LAMBDA ()).
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 
 (defun name-packages (name)

@@ -24,7 +24,8 @@
 more types, T is proposed.")
 
 (defun type-to-declare (object)
-  "Return the type specifier that a declaration should use for OBJECT."
+  "Return the type specifier that a declaration should use for OBJECT. A GONE-OBJECT
+(recording.lisp) stands for an object that was on the stack."
   (typecase object
     (gone-object (class-name (gone-object-class object)))
     (null 'null)
@@ -66,6 +67,7 @@ objects. LEAST and MOST are the smallest and largest integer, or NIL."
 (defun joined-type (tally)
   "Return one type specifier that includes all types in TALLY, a TALLY structure."
   (let ((types (mapcar #'car (tally-types tally))))
+    ;; JOIN replaces the types SOME by WHOLE, if all of SOME were seen.
     (flet ((join (some whole)
              (when (every (lambda (type) (member type types :test #'equal)) some)
                (setf types (cons whole (set-difference types some :test #'equal))))))
@@ -85,8 +87,9 @@ objects. LEAST and MOST are the smallest and largest integer, or NIL."
 
 (defun places-of (parameters arguments)
   "Return a list of (PLACE . ARGUMENT) pairs that matches ARGUMENTS to the lambda list PARAMETERS.
-PLACE is the variable of a parameter, a keyword, or &REST. Leave out a keyword that PARAMETERS does
-not have, and its argument."
+PLACE is the variable of a parameter, a keyword, or &REST, which has a pair for each argument. Leave
+out &REST if PARAMETERS also has &KEY. Leave out a keyword that PARAMETERS does not have, and its
+argument."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
@@ -107,6 +110,7 @@ not have, and its argument."
 (defun keyword-of (parameter)
   "Return the keyword for PARAMETER, an element after &KEY in a lambda list."
   (let ((name (if (consp parameter) (first parameter) parameter)))
+    ;; NAME is a list in ((KEYWORD VARIABLE) DEFAULT).
     (if (consp name) (first name) (intern (symbol-name name) "KEYWORD"))))
 
 (defun keywords-of (parameters)
@@ -133,7 +137,7 @@ PARAMETERS. TYPES is a function that takes a variable, a keyword or &REST, and r
 (defun proposed-values (values counts)
   "Return the values type for an FTYPE declaration of a function. VALUES is a list of TALLY
 structures, one for each position of a returned value. COUNTS is a list of the numbers of values
-that calls have returned."
+that calls have returned. A value that not all of these calls returned becomes &OPTIONAL."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
@@ -164,6 +168,7 @@ recorded, and with a proposed declaration."
          (places '())
          (values '())
          (counts '()))
+    ;; A place for which no call had an argument gets an empty tally, and so the type T.
     (flet ((at (place)
              (or (cdr (assoc place places))
                  (let ((tally (make-tally))) (push (cons place tally) places) tally))))

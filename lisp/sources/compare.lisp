@@ -1,4 +1,7 @@
 ;;;; Finds differences between the image and the loaded files, and returns them as JSON data.
+;;;; AGREEMENT collects those for the answer of a load, and COMPARISON in disk.lisp those for a
+;;;; comparison. "Old" definitions are found in old-definitions.lisp, and "outdated" uses in
+;;;; users.lisp. EVALUATION-OF and MAKER-OF also serve the operations in look/.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -34,7 +37,8 @@ the variable since the load."
 
 (defun listing-order (entries)
   "Return ENTRIES, a list of (DEFINITION FILE) lists, in another order. First come the definitions
-that no answer has yet listed as missing from their files."
+that no answer has yet listed as missing from their files: FORGET-OLD with \"listed\" removes
+nothing until answers have listed all."
   (append (remove-if #'listed-p entries :key #'first)
           (remove-if-not #'listed-p entries :key #'first)))
 
@@ -47,12 +51,14 @@ that no answer has yet listed as missing from their files."
   (by string :optional "The beginning of the form that was evaluated."))
 
 (defun list-as-old (entries)
-  "Record in **LISTED** that an answer lists definitions as missing from their files. ENTRIES is a
-list of (DEFINITION FILE) lists for these definitions."
+  "Record in **LISTED** that an answer lists definitions as missing from their files, with the
+reasons why a removal would keep them. ENTRIES is a list of (DEFINITION FILE) lists for these
+definitions."
   (dolist (file (remove-duplicates (mapcar #'second entries) :test #'eq))
     (let ((fresh (loop for (definition of) in entries
                        when (and (eq of file) (not (listed-p definition))) collect definition)))
       (when fresh
+        ;; A removal takes all old definitions of a file at once, so the plan is for all of them.
         (loop with staying = (planned-staying (old-definitions file))
               for definition in fresh
               do (setf (gethash definition **listed**)
@@ -244,6 +250,7 @@ definition, the number of the top-level form that ran this code, and the defined
 value is NIL. The backend calls this function as **MAKER-OF**."
   (loop for file being the hash-values of **files**
         do (loop for kind in kinds
+                 ;; The key of a method is the method, so NAME is the third argument, too.
                  for definition = (gethash (definition-key kind name name)
                                            (source-file-definitions file))
                  when (and definition (current-p definition))
@@ -290,6 +297,7 @@ made the other definition."
 (defun differing (file wanted)
   "Return a list of JSON objects for the definitions that the last load of the file FILE made and
 the image no longer has. Include only definitions that satisfy the predicate WANTED."
+  ;; The serial of a file is 0 if none of its loads ended normally.
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition)
                                                 (source-file-serial file))
@@ -349,6 +357,7 @@ no loaded file. Consider only names whose home package is in the list PACKAGES."
                       (member (symbol-package symbol) packages :test #'eq)
                       (evaluation-by evaluation)
                       (current-p definition)
+                      ;; The methods of a generic function are listed instead of it.
                       (null (methods-of-definition definition))
                       (not (in-a-file-p definition))
                       (not (and (eq (definition-kind definition) :method)

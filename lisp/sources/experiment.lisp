@@ -221,6 +221,8 @@ too large."
 (defun remaining-needs (definition removed)
   "Return a list of texts for the code and objects that need DEFINITION and so prevent its removal.
 REMOVED lists all definitions that are to be removed."
+  ;; NEEDS and NEEDED-BY-CODE also return a second list, of top-level forms. These do not prevent
+  ;; the removal: the caller takes only the first list.
   (case (definition-kind definition)
     ;; For a variable, do not call NEEDS. It would also return the evaluated form that set the
     ;; variable, but the effects of this form are just what shall be undone.
@@ -250,8 +252,8 @@ the definitions that stay."
     (values gone (nreverse lines))))
 
 (defun referring-lines (symbols)
-  "Return a list of lines about the variables and property lists that still refer to one of
-SYMBOLS."
+  "Return a list of lines about the variables and property lists that still refer to one of SYMBOLS.
+VALUES-WITH throws to TOO-MANY-PARTS if the values are too large to search."
   (catch 'too-many-parts
     (return-from referring-lines
       (loop for text in (values-with (lambda (symbol) (member symbol symbols)))
@@ -291,6 +293,7 @@ about those that were not."
                                  (find-if (lambda (definition) (of-names-p definition (list name)))
                                           (append removed replacing)))
                                names))
+           ;; Before REMOVE-DEFINITIONS, since an instance in a table would keep its class.
            (trimmed (and removed (trim-program removed-p)))
            (untraced (untrace-names names)))
       (multiple-value-bind (gone kept) (remove-definitions removed)

@@ -41,6 +41,7 @@ mark it as made by the last load."
                (setf (definition-maker definition) maker))
               (t (setf (definition-serial definition) (source-file-serial file)
                        (definition-maker definition) nil)
+                 ;; If TEXT could not be read, NUMBER is no number of a form of the file.
                  (when (forms-of text) (setf (definition-form definition) number))))))))
 
 (defun perhaps-made (file)
@@ -54,7 +55,8 @@ mark it as made by the last load."
 
 (defun readable-forms (text)
   "Return a vector with the text of each top-level form of TEXT. If the standard readtable cannot
-read TEXT, return a vector with one form that contains all of TEXT. Return NIL if TEXT is NIL."
+read TEXT, return a vector with one form that contains all of TEXT. RUNNING-TEXT returns all of this
+form, because it is a LET. Return NIL if TEXT is NIL."
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
 
 (defun known-maker (definition file old serial)
@@ -64,6 +66,8 @@ with the texts of the forms of load number SERIAL of FILE."
   (or (definition-maker definition)
       (let ((text (maker-text definition old serial)))
         (cond ((not (definition-by-code definition)) (or text ""))
+              ;; A form that runs no code, such as a DEFUN, has made DEFINITION itself: BY-CODE is
+              ;; also true for every definition by the first form of a file (NOTE-FORM).
               ((and text
                     (let ((code (without-strings text)))
                       (or (blank-p (running-text text))
@@ -78,6 +82,7 @@ the form that made DEFINITION in this load, or NIL if this form is unknown."
     (and number
          (= serial (definition-serial definition))
          (cond ((< number (length old)) (aref old number))
+               ;; This may be the one form that READABLE-FORMS makes of an unreadable text.
                ((= 1 (length old)) (aref old 0))))))
 
 (defun part-of-shown-p (definition file text)
@@ -125,6 +130,7 @@ already in OLD counts only if its text seems to define the name of DEFINITION."
 in NEW, or NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro that defines less
 now: its DEFMACRO in OLD contains a defining operator, such as DEFUN, that its DEFMACRO in NEW
 lacks."
+  ;; The first of the DEFINER-CALLS is the DEFMACRO itself.
   (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
     (let* ((number (position maker new :test #'string=))
            (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))

@@ -1,4 +1,8 @@
-;;;; Records, at the end of a load or an evaluation, the definitions that it made.
+;;;; Records, at the end of a load or an evaluation, the definitions that it made. CALL-NOTING, near
+;;;; the end of this file, is the entry. While the load runs, recording.lisp collects the changes in
+;;;; a RECORDING structure. Then NOTE-LOAD makes DEFINITION structures of them, BY-FILE groups these
+;;;; by file, and NOTE-GROUP records each group: by NOTE-PART if only some forms of the file were
+;;;; loaded, else by NOTE-FILE.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -35,6 +39,7 @@ RECORDING, a RECORDING structure. SERIAL is the number of the load or evaluation
     (dolist (symbol (changed-symbols recording))
       (let ((change (change-of symbol recording)))
         (map-definitions (lambda (kind name identity)
+                           ;; METHOD-DEFINITIONS adds generic functions that no DEFGENERIC made.
                            (unless (or (typep identity 'generic-function)
                                        (and (member identity (change-before change) :test #'eq)
                                             (not (member (cons kind name) (change-set change)
@@ -159,6 +164,8 @@ the text of the evaluated form. A definition without a file that this form made 
                                  (setf (gethash name files) (known-file (file-path name)))))))
         (cond ((and file
                     (not (made-within-p definition recording file))
+                    ;; FILE did not make a function now whose code is from its last load. Such a
+                    ;; function was only named again, as by (SETF FDEFINITION).
                     (or (not (typep (definition-identity definition)
                                     '(and function (not generic-function))))
                         (shows-load-p definition file)))
@@ -349,6 +356,7 @@ which *FORM-NUMBERS* has NIL. They made DEFINITIONS. The RECORDING
 structure RECORDING has the changes of the load. Add facts for the answer to NOTED, a NOTED
 structure. Return a list of names, such as those of changed macros: code that uses these names must
 be compiled again."
+  ;; A load of some forms gives the file no new number, so their definitions get its present one.
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
@@ -373,6 +381,7 @@ be compiled again."
         (cond (same (renumber file definitions old-text)
                     (keep-former file old-text text)
                     (set-text file text date)
+                    ;; RENUMBER has given this number to definitions whose forms are gone.
                     (mark-perhaps-made file old-text text (1- (source-file-serial file))))
               (t (keep-former-text path date text)
                  (setf (source-file-parts file)

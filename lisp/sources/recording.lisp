@@ -1,6 +1,8 @@
 ;;;; Records which names get new definitions while a form is evaluated or a file is loaded. Hooks
-;;;; call these functions before SBCL defines a name. The functions save the definitions that the
-;;;; name has until then. At the end, a comparison with them finds the new definitions.
+;;;; (journal/effects.lisp) call these functions before SBCL defines a name, but RECORD-METHOD after
+;;;; SBCL has added the method. The functions save the definitions that the name has until then.
+;;;; CALL-NOTING (loads.lisp) binds *RECORDING*. At the end, it compares the definitions with the
+;;;; saved ones, and so finds the new ones.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -178,7 +180,8 @@ PROGRAM-NAME."
 
 (defun record-exports (symbols package)
   "Record that PACKAGE exports SYMBOLS, a symbol or a list. If a DEFPACKAGE is being evaluated, also
-record its source location."
+record its source location. The hook of DEFPACKAGE passes NIL as SYMBOLS, so that a package without
+exports is recorded too."
   (with-recording (recording)
     (let ((package (find-package package)) (symbols (if (listp symbols) symbols (list symbols))))
       (cond (*defining-package*
@@ -210,6 +213,7 @@ the names that the load has changed to the slot FAILED of *RECORDING*."
          (exports (and before (recording-exports before))))
     (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
       (when (and (not done) (recording-p *recording*))
+        ;; LDIFF returns the elements that FUNCTION has added to the list.
         (setf (recording-failed *recording*)
               (append (ldiff (recording-log *recording*) log)
                       (mapcar #'first (ldiff (recording-exports *recording*) exports))

@@ -1,5 +1,7 @@
 ;;;; Renames a symbol: finds conflicts with the new name, and renames the symbol in the image after
-;;;; the server has written the files.
+;;;; the server has written the files. The server calls rename-facts, which changes nothing, and
+;;;; writes the files. Then it calls rename-prepare, loads the files, and calls rename-finish. It
+;;;; leaves out rename-finish if a load fails, or if other code still uses an old name.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -252,6 +254,9 @@ nickname for the package OTHER-NAME in the package PACKAGE-NAME."
 
 ;;; Renaming in the image
 
+;;; SBCL does not enforce the lock of the current package. So the functions below make a package the
+;;; current one before they change its symbols.
+
 (sb-ext:defglobal **replaced** '()
   "A list of the symbols that the last operation rename-prepare has replaced. Empty after the
 operation rename-finish.")
@@ -270,7 +275,6 @@ OLD-NAME without such a symbol."
   "Import the symbol NEW into all packages in which the symbol OLD is present, and export NEW where
 OLD is exported. Where OLD is a shadowing symbol, make NEW a shadowing symbol and unintern OLD."
   (dolist (package (packages-where #'present-p old))
-    ;; SBCL does not enforce the lock of the current package.
     (let ((*package* package))
       (if (member old (package-shadowing-symbols package))
           (shadowing-import new package)
@@ -285,8 +289,8 @@ OLD is exported. Where OLD is a shadowing symbol, make NEW a shadowing symbol an
 
 (defun move-state (old new)
   "If the symbol OLD is a variable and no constant, give its value to the symbol NEW, with the
-records of evaluated forms that set OLD or declared it special. If OLD names a class, let NEW name
-the same class, so that the instances keep their class."
+records of evaluated forms that set OLD or declared it special. If OLD names a standard class, let
+NEW name the same class, so that the instances keep their class."
   (let ((class (find-class old nil)))
     (when (and (boundp old) (not (constantp old)) (not (boundp new))
                (member (known :variable :kind old) '(:special :global)))
@@ -313,9 +317,11 @@ Return a list of the old names that still name the old symbols."
        (loop for (old . new) in pairs
              do (let ((*package* package)) (move-state old new))
                 (move-exports old new)))
+     ;; The files define these structures again, and SBCL signals an error if the slots differ.
      (dolist (text structures)
        (let* ((symbol (named-symbol text nil)) (*package* (symbol-package symbol)))
          (forget-class symbol)))
+     ;; PAIRS-IN now skips the symbols that MOVE-EXPORTS has uninterned.
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
@@ -353,8 +359,8 @@ image has them only from an earlier load of their file (OLD-P). Leave out packag
     (sort-definitions left)))
 
 (defun drop-moved-class (symbol)
-  "If SYMBOL names a class whose CLASS-NAME is another symbol, remove the name SYMBOL from the
-class."
+  "If SYMBOL names a class whose CLASS-NAME is another symbol, as after MOVE-STATE, remove the name
+SYMBOL from the class. Otherwise LEFT-OF would count the class as a definition of SYMBOL."
   (let ((class (find-class symbol nil)))
     (when (and class (not (eq (class-name class) symbol)))
       (let ((*package* (or (symbol-package symbol) *package*))) (setf (find-class symbol) nil)))))

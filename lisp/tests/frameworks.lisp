@@ -1,6 +1,8 @@
 ;;;; The supported test frameworks, and the wrappers around their functions that record the tests
 ;;;; that run. A file for each framework calls DEFINE-FRAMEWORK. While tests run, CALL-WITH-PROBES
 ;;;; wraps the functions that a framework lists as probes (WRAP in base/wrapping.lisp).
+;;;;
+;;;; A "home" is a package of a loaded framework, or of a copy of the framework under another name.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -129,6 +131,7 @@ of this framework. Return an empty list if the framework is not loaded."
   "Return a list of the packages of all loaded test frameworks and of copies of them."
   (loop for framework in **frameworks** append (framework-homes framework)))
 
+;; For sources/guarding.lisp, which is loaded earlier and does not know the frameworks.
 (setf **test-operator-p**
       (lambda (symbol) (and symbol (member (symbol-package symbol) (all-homes) :test #'eq))))
 

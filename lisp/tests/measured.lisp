@@ -148,6 +148,7 @@ When a part of such a copy runs, the copy marks that part."
       ((progn prog1) (measured-parts (rest form) environment number))
       (eval-when
        (and (intersection name '(:load-toplevel load)) (measured-parts rest environment number)))
+      ;; These are for the compilation of the following forms. They need no effect at load time.
       ((in-package declaim) `((eval-when (:compile-toplevel) ,(macroexpand-1 form environment))))
       (t (cond ((or (null operator) (not (symbolp operator))) '())
                ((and (macro-function operator environment) (not (locked-symbol-p operator)))
@@ -301,6 +302,7 @@ PROGN the source path of this element."
          (form (list 'progn atom))
          (path (and (hash-table-p paths) (gethash list paths))))
     (when path
+      ;; SBCL gives numbers only to lists, so the PROGN gets the NUMBER of LIST.
       (setf (gethash form paths) (list* (first path) (second path) element (cddr path))))
     form))
 
@@ -359,6 +361,7 @@ the original method. If there was no original method, remove the copy."
   "Remove all copies of functions and methods that COVERING, a COVERING structure, lists, so that
 the original definitions run again."
   (sb-sys:without-interrupts
+    ;; The loading may have ended after a DEFMETHOD, before its PUT-METHOD.
     (let ((added (added-method covering)))
       (when added (push added (covering-copied-methods covering))))
     (dolist (name (shiftf (covering-copied-functions covering) '()))

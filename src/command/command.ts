@@ -30,6 +30,8 @@ import {
   wrongUse,
 } from './words.ts';
 
+/** The exit code for each way in which a call ends (see EndKind), and for Ctrl-C. `image` is also the code when the
+ * command itself cannot go on, for example because it finds no session. */
 const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
 
 /** Milliseconds in which a session must answer a first request. The limit is high, because a hundred commands may start
@@ -85,6 +87,7 @@ export async function runVerb(
 function reportOutput({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   complain(`The call has run, but its output could not be written (${message}).`);
+  // Not before the exit, because the caller of runVerb sets the exit code too.
   process.once('exit', () => {
     process.exitCode = EXIT.failed;
   });
@@ -120,6 +123,7 @@ async function run(
   });
   try {
     await checkAnswers(session, client);
+    // Only the session knows the parameters of a tool that is not built in.
     for (const call of calls ?? [namedCall(operands, await listedParameters(toolIn(operands), client))]) {
       const code = await perform(call, client, json, written);
       if (code !== EXIT.good) return code;
@@ -174,6 +178,7 @@ function currentFolder(): string {
   }
 }
 
+/** Returns the version in package.json. This file is bundled into a file of the folder dist, beside package.json. */
 function ownVersion(): string {
   const file = join(import.meta.dirname, '..', 'package.json');
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
@@ -263,7 +268,8 @@ async function standardInput(verb: string): Promise<string> {
   }
 }
 
-/** Makes a call, asks the user if the call needs an approval, and prints the answer. Returns the exit code. */
+/** Makes a call, and prints the answer. If the call needs an approval, the session returns a question instead: asks the
+ * user, and sends the call again with the user's answer. Returns the exit code. */
 async function perform(
   { tool, args }: ToolCall,
   client: SessionClient,

@@ -106,6 +106,7 @@ export class Editors implements HumanEditors, FileEditors {
         editor ??= editorBehind(connection, params, this.#unsavedMs);
         this.#editors.add(editor);
         const watching = editor;
+        // The answer to this request goes first.
         setImmediate(() => this.showAll(watching));
         return { workspace: this.#workspace, pid: process.pid };
       }
@@ -131,7 +132,8 @@ export class Editors implements HumanEditors, FileEditors {
       for (const { finish } of [...this.#questions.values()]) finish(undefined, 'no editor is left');
   }
 
-  /** Shows the last calls and the open questions to VIEWER. */
+  /** Shows the last calls and the open questions by `notify`. Not a part of `join`, because the page is one viewer, but
+   * each of its new tabs needs this. */
   showAll({ notify }: Pick<Viewer, 'notify'>): void {
     for (const shown of this.#recent) {
       const { method, params } = shown();
@@ -240,6 +242,7 @@ export class Editors implements HumanEditors, FileEditors {
   }
 
   async unsavedBelow(real: string, names?: 'names'): Promise<Unsaved> {
+    // With the limit 0, editors send the names of files without their texts.
     const params = { file: real, limit: names ? 0 : TEXT_LIMIT };
     const answers = [...this.#editors].map(async ({ askUnsaved, name }) => {
       const files = askUnsaved ? unsavedFiles(await askUnsaved(params), real, name) : [];
@@ -298,11 +301,13 @@ function editorBehind(connection: Connection, { editor }: Params, unsavedMs: num
   };
 }
 
-/** Returns the decision that the parameters of an editor's request contain. */
+/** Returns the decision that the parameters of an editor's request contain. Decisions of the other kinds come only from
+ * the page. */
 function decisionIn({ approve, words }: Params): Decision {
   return approve === true ? { kind: 'approved' } : { kind: 'denied', words };
 }
 
+/** Returns what a notification says about QUESTION. The page gets the rest by `Editors.question`. */
 function askedParams({ id, call, headline, tool, text }: AskedQuestion): Params {
   return { id, call, headline, tool, text };
 }
@@ -312,7 +317,8 @@ function editorName(given: unknown): string {
 }
 
 /** ANSWERED is the answer of the editor EDITOR to the question whether it has unsaved changes of the file REAL, a real
- * path. Returns the files that have unsaved changes according to this answer; undefined when the answer is invalid. */
+ * path. The answer is true or false for REAL alone, or a list of files, each with the octets of its text in base64 or
+ * without. Returns the files that have unsaved changes according to this answer; undefined when it is invalid. */
 function unsavedFiles(answered: Answered, real: string, editor: string): UnsavedFile[] | undefined {
   if (answered === undefined || !('result' in answered)) return undefined;
   const { result } = answered;

@@ -1,5 +1,6 @@
-// Limits the time of operations on file systems that may not answer, such as network file systems. Files on local disks
-// are accessed synchronously, which blocks the main thread. Files elsewhere are accessed asynchronously.
+// Limits the time of operations on file systems that may not answer, such as network file systems. Operations in the
+// folders in `localFolders` have no time limit. Only there may a caller access files synchronously, which blocks the
+// main thread.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { access, lstat, realpath, stat } from 'node:fs/promises';
@@ -29,7 +30,8 @@ const givenUp: string[] = [];
 const pending = new Set<Promise<unknown>>();
 
 const LOCAL_FOLDER_LIMIT = 20_000;
-/** Folders that are on local disks. */
+/** Folders that are on local disks. A folder that findLocalFolders has not examined is missing here, and counts as one
+ * on another file system. */
 const localFolders = new Set<string>();
 
 /** True from shortly before the process exits. */
@@ -39,7 +41,8 @@ let exiting = false;
 export const SILENCE_REMEDY =
   'Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again';
 
-/** Thrown when the file system of `folder` does not answer, so that an operation was given up or was not begun. */
+/** Thrown when the file system of `folder` does not answer, so that an operation in the folder REQUESTED was given up
+ * or was not begun. */
 export class UnresponsiveFolderError extends UnreadableFile {
   readonly folder: string;
 

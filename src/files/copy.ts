@@ -35,22 +35,26 @@ export async function copyRoot(
 ): Promise<string> {
   const state = createHash('sha256');
   const added = new Map(contents);
+  // A budget is exceeded when the remaining time is negative.
   const unlimited = { entries: Number.POSITIVE_INFINITY, remainingMs: () => 0 };
   const top = await Folder.open(target).catch((error: unknown) => {
     throw fileFailure(error, target, 'written');
   });
   const copy = new Copy(root, target, top);
   try {
+    // TARGET was a real path, so one of its parents has been replaced by a link.
     if (top.path !== target) throw Object.assign(new Error('The folder was replaced.'), { code: 'ESTALE' });
     for await (const { kind, path } of entriesBelow(workspace, [root], unlimited)) {
       checkNotCancelled(signal);
       let entryState: unknown;
+      // `place` makes the directory around the path that it gets.
       if (kind === 'folder') await copy.place(`${path}/.`);
       else if (kind === 'file') entryState = await copyFile(workspace, path, copy, added.get(path));
       else entryState = await putLink(path, copy, kind === 'link');
       state.update(JSON.stringify([kind, path, entryState]));
       added.delete(path);
     }
+    // What is left are new files, and files that the copy leaves out.
     for (const [path, content] of added) {
       const place = isInside(root, path) ? await copy.place(path).catch(() => undefined) : undefined;
       if (place === undefined) throw outside(workspace, path, root);
@@ -182,6 +186,7 @@ function spaceError(error: unknown): CallError | undefined {
 
 async function copyContent(source: FileHandle, target: FileHandle): Promise<void> {
   const { size } = await source.stat();
+  // Never empty: a read into an empty buffer gives 0, as at the end of the file.
   const buffer = Buffer.allocUnsafe(Math.min(CHUNK, size + 1));
   for (;;) {
     const { bytesRead } = await source.read(buffer, 0, buffer.length, null);

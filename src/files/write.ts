@@ -39,8 +39,8 @@ export async function presentFile(
 }
 
 /** Replaces the content of the file PATH in WORKSPACE by BYTES, and returns the name of the file for messages. Creates
- * missing directories. Calls CONFIRM with the current state of the file directly before the change. If writing fails,
- * SIGNAL aborts or CONFIRM throws, throws and changes nothing. */
+ * missing directories. Calls CONFIRM with the current state of the file twice: before anything is created, and directly
+ * before the rename. If writing fails, SIGNAL aborts or CONFIRM throws, throws and changes nothing. */
 export async function replaceFile(
   workspace: Workspace,
   path: string,
@@ -86,6 +86,7 @@ export async function withTarget<Value>(
   path: string,
   use: (target: WriteTarget) => Promise<Value>,
 ): Promise<Value> {
+  // REAL is the real path of the part of PATH that exists, MISSING the names that follow it.
   const { real, missing } = await workspace.locate(path, 'write');
   if (/\/\.{0,2}$/.test(path) && missing.length > 0) {
     throw new CallError(`Path ${visibleName(path)} ends like a directory. Give the path of a file.`);
@@ -101,6 +102,7 @@ export async function withTarget<Value>(
     const folder = await Folder.open(missing.length > 0 ? real : dirname(real));
     const names = missing.length > 0 ? missing : [basename(real)];
     try {
+      // `locate` has checked REAL. Since then, code in the image can have replaced a folder of REAL by a link.
       await workspace.check(join(folder.path, ...names), 'write', path);
       return await use({ folder, names });
     } finally {
@@ -143,7 +145,8 @@ export async function presentIn(
   }
 }
 
-/** Throws a CallError when the file is read-only, although its directory would allow to replace it. */
+/** Throws a CallError when the file is read-only, although its directory would allow to replace it. Also tests the
+ * mode, because the system lets root write to a read-only file. */
 async function checkWritable(folder: Folder, base: string, { mode }: Stats, path: string): Promise<void> {
   const denied = await access(folder.at(base), W_OK).then(
     () => false,
@@ -218,6 +221,7 @@ export async function writeTemporary(folder: Folder, base: string, bytes: Uint8A
   const temporary = temporaryName();
   const existing = await lstat(folder.at(base)).catch(() => undefined);
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+  // Until keepOwner sets the mode of BASE, nobody else can read the new content.
   const handle = await open(folder.at(temporary), flags, existing ? 0o600 : 0o666);
   try {
     try {

@@ -134,6 +134,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   const chunks: Buffer[] = [];
   let size = Number(request.headers['content-length'] ?? 0) > limit ? Number.POSITIVE_INFINITY : 0;
   if (size <= limit) {
+    // Without this option, `break` would close the connection, and the client would get no answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       size += (chunk as Buffer).length;
       if (size > limit) break;

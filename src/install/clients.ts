@@ -22,8 +22,10 @@ export interface InstallContext {
 export interface Client {
   name: ClientName;
   title: string;
+  /** Empty for Emacs: install only prints what its user puts in the init file. */
   scopes: readonly Scope[];
-  /** Returns the settings that install writes in a scope. The first one is the entry that starts the server. */
+  /** Returns the settings that install writes in a scope. The first one is the entry that starts the server. A
+   * client without scopes has no settings. */
   settings: (context: InstallContext, scope: Scope) => Setting[];
   /** Returns the entry for this user in this project only. The client's own program can write such an entry, but
    * install does not. */
@@ -37,7 +39,8 @@ export interface Client {
   asks?: boolean;
   /** True when the server cannot ask the user anything through this client. */
   mute?: boolean;
-  /** True when the entry that the client's program writes is incomplete, so that install completes it. */
+  /** True when the entry that the client's program writes can lack members of the entry in `settings`, so that install
+   * completes it. */
   addsLess?: boolean;
   /** Returns the arguments with which the client's program removes the entry in `scope`; undefined when install itself
    * removes the entry. The program leaves empty tables in the file, so install uses it only for a file that the client
@@ -68,6 +71,8 @@ const BOTH = ['user', 'project'] as const;
 
 const plain = ({ node, args }: Launch): Data => ({ command: node, args });
 
+/** Returns the setting for the entry of live-lisp in FILE. KEYS is the one key, at the top level of FILE, under which
+ * the client has its servers. ENTRY makes the value. */
 function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 'toml' = 'jsonc'): Setting {
   return { kind: 'entry', file, format, path: [keys, ENTRY_NAME], entry };
 }

@@ -1,4 +1,5 @@
-// Reports the installed clients, and the state of live-lisp in one of them.
+// Reports the installed clients (for the command install without --client), and the state of live-lisp in one of them
+// (for doctor --client).
 
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -119,6 +120,7 @@ function scopeOf({ spot }: EntryPlace): Scope {
 /** Returns findings about the entry at PLACE. */
 async function entryFindings(place: EntryPlace): Promise<StarterFindings> {
   const { client, spot, context } = place;
+  // The first of a client's settings is the entry that starts the server.
   const entry = spot === 'local' ? client.local?.(context) : client.settings(context, spot)[0];
   if (entry === undefined) return { findings: [] };
   return orUnreadable(async () => {
@@ -174,7 +176,7 @@ const UNTRIED: Finding = {
   text: 'this command was not started: it is not the one that install writes, and the project can have put anything there',
 };
 
-/** Returns true when FOUND is exactly the entry that install would write at PLACE. */
+/** Returns true when FOUND is exactly the entry that install would write at PLACE, with --trust or without. */
 function isOwn(place: EntryPlace, found: unknown): boolean {
   const { client, context, launch } = place;
   return [false, true].some((trust) => {

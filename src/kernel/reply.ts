@@ -71,6 +71,7 @@ export function fittingLists(lists: readonly string[][], reservedCharacters: num
   return lists.map((rows) => shown.get(rows) ?? []);
 }
 
+/** Returns the number of characters that ROW takes in `listText`: with its indentation and a newline. */
 function lengthInList(row: string): number {
   return row.length + 3;
 }
@@ -128,7 +129,7 @@ export function pagedList(rows: string[], offset: number, total: number, what: s
 }
 
 /** Returns a list for each different header in ROWS. If MORE is true, `...` follows the last list. Without rows,
- * returns only HEADER. */
+ * returns HEADER and a newline. */
 export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
   if (rows.length === 0) return `${header}\n`;
   const headers = [...new Set(rows.map((row) => row.header))];

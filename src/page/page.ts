@@ -98,7 +98,8 @@ export class Page {
     }
   }
 
-  /** Resolves with a link that admits one browser. */
+  /** Resolves with a link that admits one browser. A browser does not send the part after `#`: the page's script does,
+   * with the request `enter`. */
   async link(): Promise<string> {
     const origin = await this.start();
     return `${origin}/#${this.#admission.newLink()}`;
@@ -122,6 +123,7 @@ export class Page {
     // Browsers send the header Origin with each POST. The listener has already compared it with its own address.
     if (request.headers.origin === undefined)
       return refuse(response, 403, 'The header Origin is missing. Only the page may send this request.');
+    // Browsers send a cookie to all ports of a host. So each session has a name of its own for its cookie.
     const cookieName = `live-lisp-${request.socket.localPort}`;
     const shown = passOf(request, cookieName);
     const cookie = this.#admission.cookieOf(shown);
@@ -157,6 +159,7 @@ export class Page {
     sendJson(response, { key: pass.key });
   }
 
+  /** Sends the events of the session to a tab of the browser with COOKIE. #handle has refused a request without one. */
   #watch(response: ServerResponse, cookie = ''): void {
     const { workspace, images, onLook } = this.#options;
     response.on('close', onLook());

@@ -1,4 +1,9 @@
 // Asks a human for approval through their MCP client, and decides which answers are valid.
+//
+// There are three ways. In MCP's modern era, `ask` makes the question the result of the call. The client then sends the
+// call again with the answer, which `verdict` reads. For other clients, `askBySending` sends forms while the call
+// waits. When the client can show no form, `askInEditor` asks only in the human's editors.
+// Each form is opened under a new id. OpenQuestions.take closes this id, so that no answer counts twice.
 
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
@@ -119,6 +124,7 @@ export class Approvals {
       }
       answer = this.#read(taken, subject, first.result);
     }
+    // When nobody answers in the client, the question stays in the editors.
     return answer.kind === 'unanswered' ? this.#fromEditor(asked, call) : answer;
   }
 
@@ -153,6 +159,7 @@ export class Approvals {
     onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const { questions } = this.#options;
     const [id, subject] = [randomUUID(), subjectOf(call)];
+    // This entry is only for the time limit. The client's answer has called `onClose` already.
     questions.add(id, { ...question, onClose: () => {} }, subject);
     const cancelled = new Promise<undefined>((resolve) => {
       if (signal.aborted) resolve(undefined);
@@ -161,7 +168,7 @@ export class Approvals {
     const verdict = await Promise.race([editor.answer, cancelled]);
     if (!questions.isOpen(id)) throw new NoHumanAnswerError(question.timeoutText);
     questions.take(id, subject);
-    editor.close('the call was cancelled');
+    editor.close('the call was cancelled'); // Has no effect after a verdict.
     return verdict ?? { kind: 'unanswered' };
   }
 
@@ -291,6 +298,7 @@ async function firstAnswer(
 export function canAsk(server: Server, context?: ServerContext): boolean {
   const envelope = context?.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
   const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
+  // Before MCP had `form` and `url`, an empty `elicitation` meant forms.
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 

@@ -31,6 +31,7 @@ const STARTING_ROUNDS = 100;
 /** Milliseconds to write the answers of the calls that were ended after LAST_ANSWERS_MS. */
 const WRITTEN_MS = 100;
 
+/** `stdin` and `stdout` can also be the two directions of a socket; see door.ts. */
 interface StdioOptions {
   stdin: Readable;
   stdout: Writable;
@@ -57,10 +58,12 @@ export class StdioTransport implements Transport {
   readonly #lines = new LineReader();
   /** Maps the id of each unanswered request to the length of its line, in UTF-16 units. */
   readonly #unanswered = new Map<string | number, number>();
+  /** The sum of the lengths in #unanswered. */
   #unansweredOctets = 0;
   #answered = false;
   #ended = false;
   #closed = false;
+  /** Resolves the promise of `waitForAnswers`. */
   #allAnswered: () => void = () => {};
 
   constructor(options: StdioOptions) {
@@ -105,6 +108,7 @@ export class StdioTransport implements Transport {
     });
   }
 
+  /** Calls `onclose`. The owner of the transport has set it to a function that ends the process or the socket. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -214,6 +218,7 @@ export class StdioTransport implements Transport {
   }
 }
 
+/** Returns true for a progress notification that has a part of a call's output. */
 function hasOutput({ params }: JSONRPCNotification): boolean {
   return params?._meta?.[OUTPUT_KEY] !== undefined;
 }

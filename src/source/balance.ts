@@ -59,6 +59,7 @@ export function imbalanceOf(text: string): Imbalance | undefined {
     if (endLine > line && text.slice(start, end).includes('\n(')) swallowing ??= start;
     read = end;
   });
+  // If placedTokens has stopped before an incomplete token, it begins here.
   const { start } = nextToken(text, read);
   if (start < text.length) {
     const line = text.slice(0, swallowing ?? start).split('\n').length;
@@ -103,6 +104,7 @@ function advanced(text: string, start: number, end: number, from: { line: number
 function sortOf(kind: string): Placed['sort'] {
   if (kind.endsWith('(')) return 'open';
   if (kind === ')') return 'close';
+  // The kind ## is that of a reference such as #1#.
   return kind === 'atom' || kind === '.' || kind === '##' ? 'atom' : 'prefix';
 }
 
@@ -111,7 +113,9 @@ function sortOf(kind: string): Placed['sort'] {
 function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => void): Region | undefined {
   let kept: Placed[] = [];
   let [began, lastLine, depth, closesNothing] = [0, 0, 0, false];
+  // The tokens up to the first form at the margin within an open form. Dropped when the open form is closed.
   let unclosed: Region | undefined;
+  // The tokens up to the first form at the margin after a parenthesis that closes nothing.
   let overclosed: Region | undefined;
   const region = (next?: Placed): Region => {
     const all = kept.length > TOKEN_LIMIT ? [] : kept.slice();
@@ -166,6 +170,7 @@ interface Candidate {
  * in the first line whose indentation contradicts the parentheses, or above it, so repairs are tried from there
  * backwards. */
 function bestRepair({ tokens, excess }: Region): Candidate | undefined {
+  // The reading with index I is the state before the token with index I.
   const readings = [NOTHING_READ];
   for (const [index, token] of tokens.entries()) readings.push(readOn(readings[index] as Reading, token));
   const contradicted = readings.at(-1)?.contradicted ?? tokens.at(-1)?.line ?? 0;
@@ -182,6 +187,7 @@ function bestRepair({ tokens, excess }: Region): Candidate | undefined {
       let reading = readings[candidate.at] as Reading;
       for (const token of candidate.added) reading = readOn(reading, token);
       reads += candidate.added.length;
+      // A cost above this limit cannot be the lowest. For equal costs, the later place in the text stays the best.
       const limit = lowest - candidate.cost;
       for (let rest = candidate.to; rest < tokens.length && reading.cost <= limit; rest++, reads++) {
         const token = tokens[rest] as Placed;
@@ -300,7 +306,8 @@ function has(columns: Columns, column: number): boolean {
 }
 
 /** Returns the cost of a line that begins in COLUMN within LIST, or at top level if LIST is undefined. The cost is 0 in
- * the column of the previous element and, as for a body, two columns right of the parenthesis. */
+ * the column of the previous element and, as for a body, two columns right of the parenthesis. It is
+ * lower in the column of an earlier element than in any other column. */
 function lineCost(list: OpenList | undefined, column: number): number {
   if (list === undefined) return column === 0 ? 0 : CONTRADICTION;
   if (column <= list.paren) return CONTRADICTION;

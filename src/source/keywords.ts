@@ -1,12 +1,14 @@
 /** Finds the keywords that a rename of a symbol must rename too: keyword parameters, initargs, and keywords in
- * calls. */
+ * calls. First `addKeywordTakers` finds the definitions that take the keyword, then `takesKeyword` judges each keyword
+ * in the texts. The forms are read without features, so they have `prefixes`. The `symbolName` of :X is X. */
 
 import { definedSymbol, isDefiner, methodListIndex } from './definition.ts';
 import type { Form } from './form.ts';
 import { atomsIn } from './mentioning.ts';
 
 /** The names, without packages, of functions, classes and structures that take the keyword of a renamed symbol. When X
- * is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. */
+ * is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. Structures
+ * and their constructors come from the image (see derived.ts). */
 export interface KeywordTakers {
   functions: Set<string>;
   classes: Set<string>;
@@ -73,6 +75,7 @@ export function addKeywordTakers(form: Form, named: (part: Form) => boolean, tak
     const lambdaList = lambdaListOf(part);
     if (lambdaList !== undefined) addDefinition(definitionAround(lambdaList), takers);
   }
+  // A slot definition such as (x :initarg :x): the initarg counts only if it has the name of the symbol.
   for (const [slot, name] of withInitarg) {
     const definition = slot && withSymbol.get(slot) === name ? definitionAround(slot) : undefined;
     if (definition !== undefined) takers.classes.add(definition.name);
@@ -119,6 +122,7 @@ function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): b
 /** Returns true when PART is an argument of the call LIST, and TAKERS has the called function, or the class or
  * structure of which the call makes an instance. */
 function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
+  // The called function can also be quoted, in one of the first two arguments: (apply #'make-instance 'area :x 1).
   const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;
   // In #S(AREA :X 1) keywords have odd indices. In (make-instance 'area :x 1) they are at odd distances from

@@ -16,8 +16,10 @@ import { type Span, treeOf } from './tree.ts';
 export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
+  /** Returns the name of the current package at an index in the text. */
   packageAt: (index: number) => string;
-  /** Maps a symbol name to the functions, classes and structures that take the keyword of that name. */
+  /** Maps a symbol name to the functions, classes and structures that take the keyword of that name. addTakersIn adds
+   * to them before the scan. */
   takers: ReadonlyMap<string, KeywordTakers>;
   /** Whether to rename the keyword of a parameter together with the parameter. */
   keywords: boolean;
@@ -144,6 +146,7 @@ class Scanner {
     const inside = part.text.slice(1, -1);
     for (const renaming of this.#task.renamings) {
       if (!upperCase(inside).includes(renaming.from)) continue;
+      // The pattern demands a package prefix, so `home` is not used for it.
       const whole = /^[^\s:]+::?[^\s:]+$/.test(inside) ? [{ at: 0, written: inside, home: '' }] : [];
       for (const { at, written, home } of [...whole, ...formatCalls(inside)]) {
         const found = symbolIn(written);
@@ -267,10 +270,12 @@ function isCall({ first }: Form): boolean {
   return first !== undefined && first.symbolName !== '' && !isPlainName(first);
 }
 
+/** Returns true when PART is a string, a keyword or an uninterned symbol: a name without a package. */
 function isPlainName(part: Form): boolean {
   return part.isString || (part.symbolName !== '' && /^#?:/.test(part.text));
 }
 
+/** Operators that take a FORMAT control string. In a string elsewhere, a leading ~/NAME/ may be a path. */
 const FORMATTING = new Set(
   (
     'BREAK CERROR ERROR FORMAT FORMATTER INVALID-METHOD-ERROR METHOD-COMBINATION-ERROR SIGNAL WARN Y-OR-N-P ' +
@@ -286,7 +291,7 @@ export function addTakersIn(text: string, renaming: Renaming, task: Task): void 
   const named = (part: Form) => {
     if (part.symbolName !== renaming.from) return false;
     const { prefix } = writtenSymbol(part.text);
-    if (prefix === '' || prefix === '#') return false;
+    if (prefix === '' || prefix === '#') return false; // a keyword or an uninterned symbol
     const current = task.packageAt(part.start);
     return task.packages.has(renaming, prefix ?? current, current) === true;
   };

@@ -13,9 +13,10 @@ export interface Extent {
   fullStart: number;
 }
 
-/** A top-level form. `operator` is the name of the symbol with which it begins, and `name` the name of the symbol that
- * it defines, or `(SETF NAME)` for a setf function; both without a package prefix, and in the case that the reader
- * gives them. `home` is the current package at the form. */
+/** A top-level form. `operator` is the name of the symbol with which it begins, without a package prefix. `name` is the
+ * name of the symbol that it defines, or `(SETF NAME)` for a setf function. `name` has a package prefix if the text has
+ * one: see `tokenName` of lexer.ts. Both are in the case that the reader gives them. `home` is the current package at
+ * the form. */
 export interface TopLevelDefinition {
   start: number;
   operator: string;
@@ -123,6 +124,7 @@ export class TopLevelForms {
     if (this.#features === features) return true;
     const same =
       this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
+    // Keeps the equal set, so that the next call with it compares only the references.
     if (same) this.#features = features;
     return same;
   }
@@ -134,7 +136,8 @@ export class TopLevelForms {
   }
 
   /** Returns the packages that IN-PACKAGE forms make current, each from index `from` on. The first entry is for the
-   * text before the first IN-PACKAGE form, so it has no name. */
+   * text before the first IN-PACKAGE form. It has no name, even in an .asd file: only names from IN-PACKAGE forms are
+   * returned. */
   packages(): { from: number; name: string | undefined }[] {
     this.allExtents();
     const { ends, names } = this.#entered;
@@ -154,7 +157,8 @@ export class TopLevelForms {
   }
 }
 
-/** Yields the top-level form FORM, or, for a PROGN or the like, the top-level forms in it. */
+/** Yields the top-level form FORM, or, for a PROGN or the like, its elements: the top-level forms in it, but also the
+ * operator itself, and the situations of an EVAL-WHEN. */
 export function* topLevelFormsIn(form: Form): Generator<Form, void> {
   const pending = [form];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

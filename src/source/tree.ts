@@ -77,7 +77,8 @@ export class Tree {
     return this.kind(number) === 'end' ? this.#at : (this.#ends.at(number) as number);
   }
 
-  /** Returns the name of the token; '' for a number after a radix prefix, as in #x FF. */
+  /** Returns the name of the token, which `kind` must have read before; '' for a number after a radix prefix, as in
+   * #x FF. */
   name(number: number): string {
     if (RADIX.test(this.#kindRead(number - 1) ?? '')) return '';
     return tokenName(this.kind(number), this.text.slice(this.start(number), this.end(number)));
@@ -146,6 +147,7 @@ class Numbers {
   }
 }
 
+/** All kinds that any tree has had so far. Trees store the index of a kind in this list. CODES has these indexes. */
 const KINDS: string[] = [];
 const CODES = new Map<string, number>();
 
@@ -167,12 +169,14 @@ function firstFrom(sorted: Pick<readonly number[], 'at' | 'length'>, limit: numb
   return low;
 }
 
+/** Matches the kind of a radix prefix that is a token of its own, as in #x FF. The lexer reads #xFF as one atom. */
 export const RADIX = /^#[brox]$/;
 
 export function isFeature(kind: string): boolean {
   return kind === '#+' || kind === '#-';
 }
 
+/** The kinds that are no prefixes. '##' is a reference such as #1#. */
 const FORMS = new Set(['atom', '(', '#(', ')', '.', '##', '#+', '#-', 'end']);
 
 /** Returns true when a token of KIND is part of the form after it, as `'` is. */
@@ -186,7 +190,8 @@ const CACHE_LIMIT = 2 * 1024 * 1024;
 const ENTRY_OVERHEAD = 1000;
 
 // The cache has two generations: when `young` is full, it replaces `old`. With one map, from which the oldest entries
-// are deleted one by one, the search for the oldest entry would pass all deleted ones, which is too slow.
+// are deleted one by one, the search for the oldest entry would pass all deleted ones, which is too slow. `size` is the
+// total size of `young`.
 let [young, old, size] = [new Map<string, Tree>(), new Map<string, Tree>(), 0];
 
 /** Returns the tree of TEXT. Returns the same object again if TEXT was used lately. */

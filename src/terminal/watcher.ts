@@ -1,5 +1,5 @@
 // Shows on a terminal what agents do in the sessions of a folder, and lets the person answer the questions of these
-// sessions.
+// sessions. The messages of a session come from door/editors.ts.
 
 import { basename } from 'node:path';
 import { Connection, type Params } from '../door/connection.ts';
@@ -14,7 +14,8 @@ const LINE_LIMIT = 20;
 /** Milliseconds in which a session must accept an answer. */
 const ANSWER_MS = 10_000;
 
-/** An open question of a session. */
+/** An open question of a session. `id` is unique among all sessions. The person at the terminal uses the question's
+ * number, its key in `#questions`. */
 interface Question {
   id: string;
   connection: Connection;
@@ -34,6 +35,7 @@ export class Watcher {
   readonly #folder: string;
   readonly #show: (lines: readonly string[]) => void;
   readonly #began = Date.now() / 1000;
+  /** The paths of the sockets of the watched sessions. */
   readonly #watched = new Set<string>();
   readonly #questions = new Map<number, Question>();
   #lastQuestion = 0;
@@ -65,11 +67,13 @@ export class Watcher {
     if (socket === undefined) return;
     const calls = new Map<unknown, string>();
     const connection: Connection = new Connection(socket, (method, params) => {
+      // The only request of a session: which files have unsaved changes. A terminal has none.
       if (method === 'live-lisp/unsaved') return false;
       this.#onMessage(method, params, { connection, calls, name: basename(session.workspace) });
       return undefined;
     });
     this.#watched.add(session.socket);
+    // The session now sends its last calls and its open questions, and then each new one.
     connection.notify('live-lisp/watch', { editor: 'the terminal' });
     void connection.ended.then(() => {
       this.#watched.delete(session.socket);
@@ -123,7 +127,7 @@ export class Watcher {
   }
 
   /** Handles TEXT, a line that the person entered. Returns true when it answers a question. Returns false when it does
-   * not, so that the line is input for the image. */
+   * not, or when no question is open, so that the line is input for the image. */
   take(text: string): boolean {
     const [, word, digits, words = ''] =
       /^\s*:(approve|deny|questions)\b\s*(\d*)\s*(.*?)\s*$/i.exec(text) ?? [];
@@ -152,6 +156,7 @@ export class Watcher {
   }
 }
 
+/** Returns the time as HH:MM:SS, the format of the locale `sv`. */
 function clock(): string {
   return new Date().toLocaleTimeString('sv');
 }

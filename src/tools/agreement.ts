@@ -133,10 +133,11 @@ export function oldLines(
     earlierAnswers,
   }: { forgetting?: string | undefined; earlierAnswers?: EarlierAnswers | undefined } = {},
 ): string[] {
-  // The next load with forget: true removes the definitions of `forgetting`. So this answer names all of them, even if
-  // an earlier answer did.
+  // What the load removed can come back later. Then it is listed in full again.
   if (forgetting !== undefined) earlierAnswers?.forget(`old ${forgetting}`);
   const kindOf = (file: string, items: readonly OldItem[]) => {
+    // The image tries to remove all old definitions of the file or none, and OLD lacks those that it tried. The next
+    // load with forget: true removes these, so this answer names all of them, even if an earlier answer did.
     if (file === forgetting) return 'not removed';
     return earlierAnswers?.repeats(`old ${file}`, itemsText(items)) ? 'listed before' : 'new';
   };
@@ -286,7 +287,7 @@ export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number
   return more > 0 ? [...lines, `More changed definitions with such users: ${more}.`] : lines;
 }
 
-/** Returns true when one of the lists in the agreement leaves out items. */
+/** Returns true when a list that compare_image shows too leaves out items. */
 export function isIncomplete({
   old,
   oldTotal,

@@ -37,7 +37,8 @@ export function interrupterText(byUser: boolean | undefined): string {
 }
 
 /** For each reason of an interruption, words that say why the call was interrupted. They are for a call that had not
- * begun, and for one that stands still because a signal (as by Ctrl-Z) has stopped the process of the image. */
+ * begun, and for one that stands still because a signal (as by Ctrl-Z) has stopped the process of the image. The
+ * reasons 'interrupt' and 'cancelled' are missing here, because interruptionText has words for them. */
 const END_REASONS: Partial<Record<Interruption['reason'], string>> = {
   ending: 'because the server is ending',
   timeout: 'at its limit',
@@ -107,8 +108,8 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
 export const NO_MANAGER =
   'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
-/** Returns a sentence for an answer about a missing name: images do not load the init file FILE, which may define the
- * name. */
+/** Returns a sentence for an answer about a missing name: images do not load FILE, the user's init file such as
+ * ~/.sbclrc, which may define the name. */
 export function notLoadedText(file: string): string {
   return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
 }
@@ -211,10 +212,13 @@ function runsOf(lines: readonly string[], key: (line: string) => string): string
   return runs;
 }
 
+/** Returns the key by which foldedLines joins lines to runs: '' for all lines without a letter or digit. */
 function wordKey(line: string): string {
   return /[\p{L}\p{N}]/u.test(line) ? line.trimEnd() : '';
 }
 
+/** Shortens LINES, a run of lines with the same wordKey. In a short wordless run, only runs of equal lines are
+ * shortened. */
 function foldedRun(lines: string[]): string[] {
   const wordless = wordKey(lines[0] ?? '') === '';
   if (wordless && lines.length <= WORDLESS_RUN.most)

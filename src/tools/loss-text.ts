@@ -28,6 +28,7 @@ const HELD: readonly [title: string, of: (held: ImageContents) => Beginnings][] 
 /** Returns REPORT, of the loss of an image, as text for a model. */
 export function lossText(report: LossReport): string {
   const { how, held, replay, rebuilt } = report;
+  // The tool image_status replaces the beginning of this sentence.
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
   if (!replay) return `${head} ${lostText(held)}`;
   const rest = [
@@ -99,6 +100,7 @@ function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebui
   return `Built again in ${time} s: ${parts.join(', ')}. Variables have the values that their definitions give.`;
 }
 
+/** Returns the number and names of FILES. The folder that contains all of them is shown once, before the names. */
 function filesText(files: readonly string[]): string {
   const [first = [], ...others] = files.map((file) => file.split('/').slice(0, -1));
   const differs = first.findIndex((part, at) => others.some((parts) => parts[at] !== part));
@@ -178,6 +180,7 @@ function toolsText({ tools }: ImageContents, rebuilt: Rebuilt | undefined): stri
 function goneText({ notRun, variables }: ImageContents): string {
   if (notRun === 0 && variables.length === 0) return '';
   const forms = `${counted(notRun, 'form')} in which no definition was seen`;
+  // A form that failed or changed the Lisp system is not in `notRun`, but can have set variables too.
   const they = notRun === 1 ? 'it' : 'they';
   const set = variables.length > 0 ? `; ${they} may have set ${fewOf(variables, NAME_LIMIT)}` : '';
   return `Not run again: ${notRun > 0 ? forms : 'assignments'}${set}. What only ${they} made is gone.`;

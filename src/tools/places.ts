@@ -1,5 +1,6 @@
 // Finds places in source files, and renders them as FILE:LINE:COLUMN. FILE is relative to the workspace; LINE and
-// COLUMN are 1-based.
+// COLUMN are 1-based. A Place, from the image, is a position in the text that the image loaded; where-now.ts finds it
+// in the current text. `prepare` or `prepareFor` must have read the files before the other methods are called.
 
 import { relative } from 'node:path';
 import type { ReadLimits } from '../files/regular.ts';
@@ -212,6 +213,7 @@ export class Places {
     const versions = this.#versions(place);
     if (place.file === undefined) return { at: this.#withoutFile(place), text: '' };
     if (versions === undefined) return noSource(this.fileName(place.file));
+    // The name '' means, here and below, that the definition is unknown.
     const { start, now, changed, inside } = placeNow(versions, place, { name: '' });
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
@@ -305,8 +307,8 @@ export class Places {
         };
   }
 
-  /** Returns the definitions of SYMBOL, a name without its package, in FILE. They include methods. A form inside
-   * another one counts only when its operator begins with DEF. */
+  /** Returns the definitions of SYMBOL, `NAME` or `SETF NAME` without a package, in FILE. They include methods. A form
+   * inside another one counts only when its operator begins with DEF. */
   definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
     // Most files do not contain the name. A text search is faster than parsing their forms.
@@ -356,6 +358,7 @@ export class Places {
     const versions = this.#versions(place);
     const loaded = versions?.loaded;
     if (loaded === undefined) return undefined;
+    // As if the loaded text were the current one.
     const { start, inside } = placeNow({ ...versions, now: loaded, loaded }, place, { name });
     const defined = start === undefined || inside ? undefined : definedLambdaList(loaded.text.text, start);
     return defined?.name === unqualifiedName(name) ? defined.lambdaList : undefined;
@@ -389,6 +392,7 @@ export class Places {
     if (now === undefined) return undefined;
     const { source, features } = this.#sources.loadedVersion(place, now) ?? {};
     const changesLoaded = place.latest === now.digest;
+    // If both have the same text, they must be the same object (see Versions).
     return { now, loaded: source?.text.text === now.text.text ? now : source, features, changesLoaded };
   }
 
@@ -408,6 +412,7 @@ export class Places {
   }
 }
 
+/** Returns the start of the innermost definition around INDEX; else that of its top-level form. */
 function innermost(forms: TopLevelForms, index: number): number | undefined {
   const top = forms.extentAround(index);
   const around =
@@ -420,7 +425,7 @@ function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
 }
 
 /** Returns true when FILE is certainly not below ROOT. This test is fast. It saves most calls of `relative`, which are
- * the slowest step of finding a place. */
+ * the slowest step of finding a place. It leaves paths with `/.` or `//` in them to `relative`. */
 function isOutside(file: string, root: string): boolean {
   return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
 }

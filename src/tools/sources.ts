@@ -96,7 +96,8 @@ export type ReadLoaded = (
   versions: Operations['loaded-texts']['args']['versions'],
 ) => Promise<readonly LoadedText[]>;
 
-/** The current versions of the files that were read, and the loaded versions of files that have changed since then. */
+/** The current versions of the files that were read, and the loaded versions of files that have changed since then.
+ * `prepare` and then `prepareLoaded` do the slow work, so that `read` and `loadedVersion` can be synchronous. */
 export class Sources {
   readonly #current = new Map<string, Source>();
   readonly #loaded = new Map<string, LoadedVersion>();
@@ -105,6 +106,7 @@ export class Sources {
   readonly #read = new Map<string, Source | undefined>();
   /** The contents that files had when `prepare` read them. */
   readonly #prepared = new Map<string, Source | undefined>();
+  /** The time when this server started, in seconds of universal time. */
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: ReadLimits;
   readonly #elsewhere: ReadElsewhere | undefined;
@@ -147,7 +149,8 @@ export class Sources {
   }
 
   /** For each file of PLACES that has changed since it was loaded: asks the image for the loaded version, and keeps it
-   * for loadedVersion. */
+   * for loadedVersion. The mark of a place is the digest of the loaded text. If the text has #+ or #- and the features
+   * have changed since then, it is another string, even when the loaded text is the current one. */
   async prepareLoaded(places: readonly Place[]): Promise<void> {
     const wanted = new Map<string, { file: string; mark: string; now: Source }>();
     for (const { file, mark } of places) {
@@ -164,6 +167,7 @@ export class Sources {
     const found = await this.#readLoaded(versions);
     for (const [index, [key, { file, mark, now }]] of [...wanted].entries()) {
       const { text, features } = found[index] ?? {};
+      // The image sends no features when it has lost the text, and no text when this is the current one.
       if (features === undefined) continue;
       const version = { fingerprint: mark, settled: true };
       const octets = text === undefined ? undefined : Buffer.from(text, 'latin1');
@@ -184,6 +188,7 @@ export class Sources {
 
   #readNow(file: string): Source | undefined {
     const stats = localStats(file);
+    // The file may be slow to read, so only `prepare` reads it.
     if (stats === undefined) return this.#prepared.get(file);
     if (stats === 'none') return undefined;
     try {
@@ -224,6 +229,7 @@ export class Sources {
     const version = versionOf(stats);
     const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
     const source = new Source(file, version, written, octets, this.#features);
+    // The forms of the old object may be parsed already.
     if (kept?.written === written && kept.text.text === source.text.text) {
       kept.version = version;
       return kept;
@@ -249,6 +255,8 @@ export class Sources {
   }
 }
 
+/** Deletes the first entries of KEPT until the sizes of the others add up to at most LIMIT. To make an entry the last,
+ * the callers delete it before they set it. */
 function dropOldest<Value>(
   kept: Map<string, Value>,
   limit: number,

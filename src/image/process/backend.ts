@@ -80,16 +80,17 @@ export function sourceDigest(folder: string): string {
 const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
+/** boot.lisp compiles the backend into the cache. It also loads the backend, unless LIVE_LISP_WORKERS is set. */
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
-/** A form that makes Linux kill SBCL when the server ends, even while the backend is being loaded. A backend in a core
- * does this itself when it starts. */
+/** A form that makes Linux kill SBCL when the server ends, even while the backend is being loaded. It calls
+ * prctl(PR_SET_PDEATHSIG, SIGKILL). A backend in a core does this itself when it starts. */
 const END_WITH_SERVER =
   '(progn #+linux (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.BACKEND"))';
 const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.BACKEND"))';
 
 /** Returns the command that runs the backend. If CACHED is true, the backend is loaded from the fasl in the cache,
- * which must exist; otherwise from its sources. */
+ * which must exist. Otherwise boot.lisp compiles and loads it. */
 export function backendCommand(sbcl: string, options: BackendOptions, cached: boolean): ProcessCommand {
   return command(sbcl, options, {
     forms: [cached ? LOAD_CACHED : LOAD_SOURCE, RUN],
@@ -97,7 +98,8 @@ export function backendCommand(sbcl: string, options: BackendOptions, cached: bo
   });
 }
 
-/** Returns the command that runs the backend from the file CORE. */
+/** Returns the command that runs the backend from the file CORE. The variables of backendFiles are only for compiling
+ * and loading the backend, so a core needs none of them. */
 export function coreCommand(sbcl: string, options: BackendOptions, core: string): ProcessCommand {
   return command(sbcl, options, { core, forms: [RUN], env: {} });
 }
@@ -106,8 +108,9 @@ export function coreCommand(sbcl: string, options: BackendOptions, core: string)
 const LEAST_MEMORY_MB = 4096;
 
 /** Returns the number of megabytes of address space that the image may use outside its heap: half of the machine's
- * memory, or half of the limit of this process. */
+ * memory or of the memory limit of this process, whichever is less, but at least LEAST_MEMORY_MB. */
 function nonHeapMb(): number {
+  // The result is 0 when no limit is known.
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
@@ -170,7 +173,8 @@ function command(
 }
 
 /** Returns environment variables for the backend: the path of its source, the path of its fasl from `compiledBackend`,
- * the process id of the server, and the abilities and internals that it must not use. */
+ * the process id of the server (for the names of temporary files), and the abilities and internals that it must not
+ * use. */
 function backendFiles(options: BackendOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
@@ -207,6 +211,8 @@ export function sourceRegistry(
   if (userRegistry.trimStart().startsWith('(')) {
     return userRegistry.trimStart().replace(/^\(\s*:source-registry/i, () => `(:source-registry ${entries}`);
   }
+  // In the string syntax, an empty entry stands for ASDF's other configuration (:inherit-configuration). An empty
+  // userRegistry makes such an entry.
   if (!folders.some((folder) => /[:"\\;[*?]/.test(folder))) return [...folders, userRegistry].join(':');
   const others = userRegistry.split(':').filter((folder) => folder !== '');
   const inherits = userRegistry === '' || userRegistry.split(':').includes('');

@@ -122,6 +122,8 @@ export class Lifetime {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }
 
+  /** The process, if calls can be sent to it now; else undefined. Unlike `prepared`, this excludes a process that has
+   * ended and whose last output still arrives, and a lifetime that is closed. */
   get current(): Child | undefined {
     const child = this.child;
     const ready = child !== undefined && child === this.#prepared && !child.dying && !child.dead;
@@ -176,7 +178,7 @@ export class Lifetime {
   }
 
   /** Starts a process and watches it. If the start policy doubts that the process works, tests it. If it fails the
-   * test, starts another one. */
+   * test, starts another one. That one is plain, and the policy does not doubt a plain process. */
   async #startProven(): Promise<Child> {
     const child = await this.#startWatched();
     if (!this.#startPolicy.doubtful || (await this.#works(child))) return child;
@@ -216,7 +218,7 @@ export class Lifetime {
       },
       this.frozenMs,
       this.#times.beat,
-      this.#options.command && this.#times.idle,
+      this.#options.command && this.#times.idle, // Keeps the connection to another machine open.
     );
     void child.ended.then((how) => {
       stopListening();
@@ -227,6 +229,7 @@ export class Lifetime {
 
   #lost(child: Child, how: string): void {
     if (this.child !== child || this.#closed) return;
+    // #works reports a failed trial to the policy itself.
     if (child.endedByItself && child !== this.#failedTrial)
       this.#startPolicy.noteEnded(how, child.unanswered);
     // If the process was not ready yet, #start handles its end.

@@ -76,6 +76,7 @@ export class Starter {
     return this.#child;
   }
 
+  /** True while the backend is being compiled: by a process of its own here, or by an SBCL elsewhere. */
   get compiling(): boolean {
     return this.#compiler !== undefined || this.#child?.compiling === true;
   }
@@ -109,6 +110,7 @@ export class Starter {
       if (!(error instanceof FailedStart)) throw error;
       const byItself = this.#child?.endedByItself === true && spaceRemedy(this.#options.heapMb) === undefined;
       if (!byItself || !this.#policy.noteFailedStart(error.reason)) throw error;
+      // Now `without` of the policy leaves out everything, so the same method starts a plain process.
       return this.#startBackend(sbcl).catch((plainError: unknown) => {
         this.#policy.notePlainFailed();
         throw plainError;
@@ -124,6 +126,7 @@ export class Starter {
     const command = usesCore ? this.#core.command(sbcl) : undefined;
     const fromCore = command && (await this.#spawn(command).catch(rethrowUnlessFailedStart));
     this.#makeCore = () => {
+      // If there is a command but no process, the core is at fault, so another one replaces it.
       if (usesCore && fromCore === undefined) void this.#core.make(sbcl, command !== undefined);
     };
     return fromCore ?? (cached ? this.#startCompiled(sbcl) : this.#startFromSource(sbcl));
@@ -233,6 +236,7 @@ export class Starter {
     });
     this.#child = child;
     try {
+      // There is no time limit here: Bootstrap ends a command that has written nothing for too long.
       await child.greeting;
       return child;
     } catch (error) {

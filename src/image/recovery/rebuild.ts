@@ -24,6 +24,7 @@ export class Rebuild {
   #isUsable = true;
   #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
+  /** Number of entries that this attempt has repeated, skipped or dropped. Also the index of the next entry. */
   #done = 0;
   #total = 0;
   #result: Rebuilt = nothingBuilt();
@@ -67,7 +68,7 @@ export class Rebuild {
   }
 
   /** Rebuilds the image in PEER. Returns true when PEER can be used. If it cannot, drops the entry at fault from the
-   * journal and returns false. */
+   * journal and returns false. The caller then calls `run` again with another process: the next attempt. */
   async run(peer: Peer): Promise<boolean> {
     this.#result = nothingBuilt();
     this.#isUsable = true;
@@ -131,6 +132,7 @@ export class Rebuild {
     for (const remark of remarks) this.#remark(batch[remark.index], remark);
     const isBroken = remarks.some(({ broken }) => broken) || (isProbing && ending.kind === 'interrupted');
     const isComplete = ending.kind === 'done' && !isBroken;
+    // The form that broke the image is not in `replayed`, so its remark is not subtracted below.
     const replayed = batch.slice(0, isComplete ? batch.length : current);
     const evaluated = replayed.filter(({ kind }) => kind === 'form').length;
     this.#result.forms += evaluated - remarks.filter(({ broken }) => !broken).length;
@@ -187,7 +189,8 @@ export class Rebuild {
 
   /** Returns the file of an entry. If the file has changed since it was loaded, the result also contains the old
    * content, if this was stored. The request contains this content itself, because an image in the sandbox may not see
-   * a copy on the disk. Returns undefined when the file no longer exists and its content was not stored. */
+   * a copy on the disk. It has a character for each octet ('latin1'). Returns undefined when the file no longer exists
+   * and its content was not stored. */
   async #sourceOf({
     path,
     digest,
@@ -202,6 +205,7 @@ export class Rebuild {
 
   async #loadSystem(peer: Peer, entry: JournalEntry & { kind: 'system' }): Promise<void> {
     const changed = await this.#journal.files.changedSince(entry.files ?? {});
+    // A changed file is not reported if another entry records a load of its present content.
     const unknown: string[] = [];
     for (const file of changed)
       if (!this.#journal.hasAsLoaded(file, await this.#journal.files.read(file))) unknown.push(file);
@@ -234,6 +238,7 @@ export class Rebuild {
     let startedAt = performance.now();
     const { id, answer } = peer.request(name, args);
     const begin = (ms: number) => {
+      // `run` begins no entry when the time is up. But the next form of a batch can begin then: 1 ms ends it.
       this.#late = this.#timeIsUp;
       return enforceFairLimit(peer.job(id), this.#late ? 1 : ms, this.#times);
     };

@@ -11,7 +11,8 @@ export interface Beginnings {
 /** The contents of an image, as the report of its loss shows them. */
 export interface ImageContents {
   evaluations: number;
-  /** Number of evaluated forms that did not change the image. A rebuild does not evaluate them. */
+  /** Number of evaluated forms for which the image reported no change, or only variables that they have set. A rebuild
+   * does not evaluate them. */
   notRun: number;
   systems: string[];
   files: string[];
@@ -27,12 +28,14 @@ export interface ImageContents {
   differing: Beginnings;
 }
 
-/** The reason why an entry could not be rebuilt, or why the result differs. */
+/** The reason why an entry of the journal (JournalEntry) could not be rebuilt, or why the result differs. */
 export type Cause =
   /** `text` is the reason, as the image or the operating system words it. */
   | { kind: 'text'; text: string }
   /** The operation did not end normally. `ending` says how it ended. */
   | { kind: 'ended'; ending: Ending }
+  /** 'image broken': the image no longer works after the entry. 'file gone': the file and its stored content are gone.
+   * 'not kept': only the stored content is gone, but single forms can be loaded only from this content. */
   | {
       kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' | 'not kept';
     }
@@ -59,7 +62,9 @@ export interface Rebuilt {
   files: string[];
   systems: string[];
   tools: string[];
+  /** Entries that were not rebuilt, or that failed. */
   failed: Remark[];
+  /** Files and systems whose content is not that of their last load before the loss. */
   changed: Remark[];
   /** Forms that succeeded, but did not define all names that they had defined before. */
   missing: Remark[];
@@ -81,6 +86,7 @@ export interface LossReport {
   time: string;
   /** The reasons for the losses, as parts of sentences. */
   how: string[];
+  /** The contents of all these lost images together. */
   held: ImageContents;
   /** True when this server rebuilds lost images. */
   replay: boolean;

@@ -12,7 +12,7 @@ type Phase =
    * wait before this call. */
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
   /** The call waits until the image has started. `compiling` returns true while the backend is being compiled.
-   * `building` returns the progress of a rebuild, as a phrase. */
+   * `building` returns the progress of a rebuild, as a phrase. Without the two, this is the phase of a new call. */
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
   /** The call runs in the image at the other end of `peer`, as the request with the number `id`. */
   | { kind: 'running'; peer: Peer; id: number };
@@ -28,12 +28,14 @@ export class Job {
   readonly operation: string;
   readonly parent: Job | undefined;
   readonly startedAt = performance.now();
-  /** Aborts when the call must end. */
+  /** Aborts when the call must end. But if the request exceeds its time limit (limitRequest in request.ts), only the
+   * request is ended, and this signal does not abort. */
   readonly signal = new OwnSignal();
   phase: Phase = { kind: 'starting' };
-  /** The reason why the call is being ended, and the time (performance.now) when this began. */
+  /** The reason why the call is being ended, and the time (performance.now) when this began. Set by limitRequest, so
+   * undefined before the call runs. */
   stopping: { reason: Reason; at: number } | undefined;
-  /** True when the human on the page has ended the call; false when the model has. */
+  /** True when the human on the page has ended the call; false when the model, or nobody, has. */
   endedByUser = false;
   readonly #args: object;
   #end: JobEnd | undefined;
@@ -141,6 +143,7 @@ export class Jobs {
     return [this, ...this.#extraJobs].flatMap((jobs) => jobs.list());
   }
 
+  /** Returns true when a job has had NUMBER, which is a number of this image's series. */
   hasExisted(number: number): boolean {
     return number >= 1 && number < this.#numbering.next;
   }
@@ -154,7 +157,8 @@ export class Jobs {
     );
   }
 
-  /** Interrupts all jobs, because the server ends. Resolves when they have ended, or after MS milliseconds. */
+  /** Interrupts the jobs of `list`, because the server ends. Resolves when they have ended, or after MS milliseconds.
+   * The jobs of additional images are not interrupted, because these images are killed. */
   async endAll(ms: number): Promise<void> {
     const jobs = this.list();
     for (const job of jobs) job.interrupt('ending');

@@ -12,6 +12,7 @@ import { lookedUpEach } from '../several.ts';
 import { pendingSection, searchBudget, type TextBuffer, type WorkspaceBuffers } from './buffers.ts';
 import { folderResult } from './reading-folder.ts';
 
+/** The default of the parameter `limit`, except for Lisp code as the caller. */
 const LIMIT = 2000;
 const RANGE = [
   { name: 'start_line', type: 'integer', description: 'From 1', minimum: 1 },
@@ -67,6 +68,7 @@ export function readFileTool(workspace: Workspace, buffers: WorkspaceBuffers) {
       const read = async (path: string) => {
         await buffers.confirmExists(path);
         const budget = searchBudget();
+        // Undefined when PATH is a file.
         const files = await buffers.below(path, budget);
         if (files !== undefined) {
           const show = async (file: TextBuffer) =>
@@ -164,6 +166,7 @@ function excerptResult(
 ): Result & { data: object } {
   const file = visibleName(name);
   if (typeof excerpt === 'string') throw new CallError(`${file} is ${excerpt}, which is not shown.`);
+  // `total` is undefined when the file is too large and was not read to its end.
   const { lines, total, bytes, encoding } = excerpt;
   if (lines.length === 0 && first > 1) {
     const count = total === undefined ? `fewer than ${first}` : total;
@@ -178,6 +181,7 @@ function excerptResult(
   const dataLines = whole ? requested : textLines;
   const textEnd = first + textLines.length - 1;
   const dataEnd = first + dataLines.length - 1;
+  // Lisp code that gives no limit expects all lines, so it must not get only some of them.
   if (whole && limit === Number.POSITIVE_INFINITY && total === undefined && dataEnd < last) {
     throw new CallError(
       `${file} is too large to read at once; lines ${first} to ${dataEnd} fit. Read it in parts with start_line and limit.`,

@@ -131,7 +131,8 @@ async function scopeOf(
   return { buffers: [single], single };
 }
 
-/** Searches texts for one pattern. If `code` is true, it searches Lisp code only, not comments and strings. */
+/** Searches texts for one pattern. If `code` is true, it searches Lisp code only, not comments and strings. `ended` is
+ * true once the call was cancelled. */
 type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
 /** Maximum number of characters of a code pattern. It is low, because each token of a text may be compared with the
@@ -143,6 +144,7 @@ type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
   const { pattern, regex = false, code = false } = args;
   const find = code && !regex ? codeFinderFor(pattern) : undefined;
+  // If FIND searches, this one starts no thread. It is made because searchPattern checks the pattern, and for `ended`.
   const searcher = new Searcher(searchPattern(pattern, regex), signal, matchMs);
   const codeOnly = (search: Finder['search']): Finder => ({
     search,
@@ -159,7 +161,7 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
     const turn = takingTurns();
     const matches: Matches = { count: 0, found: [] };
     for (const place of find(text)) {
-      if (place === undefined) await turn();
+      if (place === undefined) await turn(); // FIND yields undefined now and then.
       else {
         if (matches.count >= skip && matches.found.length < limit) matches.found.push(place);
         matches.count += 1;
@@ -204,6 +206,7 @@ async function searchAll(
       if (single !== undefined) throw error;
       return 'unreadable';
     });
+    // A string means that the file is not text. Without a total, the file was too large to be read completely.
     if (typeof excerpt === 'string' || excerpt.total === undefined) {
       found.unreadable.push(buffer.name);
       continue;

@@ -77,6 +77,7 @@ function inspectResult(data: InspectData, designator: string, offset: number): R
   const { value = '', type, id, total = 0, holders, crowd } = data;
   if (holders !== undefined)
     return { data, text: holdersText(holders, id === undefined ? value : `${value}  ${id}`) };
+  // Parts that are strings come only with `noPart`: they are the names of the parts (see failureText).
   const parts = (data.parts ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part]));
   const rows = parts.map((part) => {
     const shown = part.value ?? `(${part.why})`;

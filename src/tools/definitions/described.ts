@@ -49,7 +49,8 @@ export function readRowText({ name, at, note, text, methods = [] }: ReadRow): st
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
 /** Returns the definitions of a name that QUERY and OPTIONS select. EVALUATED returns the texts of
- * definitions that evaluations made; if it is absent, the rows have no such texts. */
+ * definitions that evaluations made. If it is absent, such definitions have no rows, and such methods rows without
+ * text. */
 export function definitionsOf(
   { symbol, things = [] }: DescribeData,
   places: Places,
@@ -64,7 +65,7 @@ export function definitionsOf(
       rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, evaluated }),
     }));
   // A group with `own` false is for a slot accessor. Its rows are the class or structure forms with the slot. If
-  // another form defines the name, these rows are shown without text.
+  // another form defines the name, these rows are shown without text. If the query names methods, all rows are methods.
   const hasOwnForm = query.methods === undefined && groups.some(({ own, rows }) => own && rows.length > 0);
   const [own, others] = [groups.filter((group) => group.own), groups.filter((group) => !group.own)];
   return [...own, ...others].flatMap((group) =>
@@ -133,7 +134,8 @@ export function linesText(file: string, line: number, last: number): string {
   return `${file}:${line}${last > line ? `-${last}` : ''}`;
 }
 
-/** Merges rows that have the same text and place into one row with all their names. */
+/** Merges rows that have the same text and place into one row with all their names. Rows without text are merged only
+ * if they have the same name and kind. */
 export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   const unique = new Map<string, ReadRow>();
   for (const { kind, ...row } of rows) {

@@ -41,7 +41,7 @@ export async function folderOutline(
   real: string,
   context: CallContext,
 ): Promise<Result> {
-  await knowFeatures(image, context);
+  await knowFeatures(image, context); // The features decide which forms after #+ and #- count.
   const budget = lookupBudget();
   const turn = takingTurns();
   const [files, systems]: [OutlinedFile[], OutlinedSystem[]] = [[], []];
@@ -87,7 +87,9 @@ function addNeeds(files: readonly OutlinedFile[]): void {
   }
 }
 
+/** Returns FILES in the order in which SYSTEMS list them, and then those that no system lists. */
 function inLoadOrder(files: readonly OutlinedFile[], systems: readonly OutlinedSystem[]): OutlinedFile[] {
+  // Paths relative to the outlined folder. `resolve` removes `..` from them.
   const listed = systems.flatMap(({ path, files: own }) =>
     own.map((file) => relative('/', resolve('/', dirname(path), file))),
   );
@@ -174,6 +176,7 @@ function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: numb
   }
   const described = new Set<string>();
   for (const definition of definitions) {
+    // `documentation` is source text, in which a backslash precedes a quote.
     const [name, sentence] = [shownName(definition), definition.documentation?.replace(/\\(.)/g, '$1')];
     if (sentence === undefined || described.has(name)) continue;
     described.add(name);
@@ -206,6 +209,8 @@ function namesByKind(
   return new Map(texts);
 }
 
+/** Returns the name of a definition, cut if it is long. For a DEFSTRUCT with options, it is written as a list such as
+ * `(point (:copier nil))`, of which only `point` is shown. */
 function shownName({ name }: SummedDefinition): string {
   const [, structure] = /^\(([^\s()]+) \(/.exec(name) ?? [];
   return cutText(structure ?? name, SENTENCE_LIMIT);
@@ -216,7 +221,7 @@ function fittingNames(names: readonly string[], room: number): string {
   let length = 0;
   const end = names.findIndex((name, index) => {
     length += name.length + 1;
-    return length > room - 20 && index >= 3;
+    return length > room - 20 && index >= 3; // Keeps 20 for the rest of the row.
   });
   const shown = end === -1 ? names : names.slice(0, end);
   const left = names.length - shown.length;

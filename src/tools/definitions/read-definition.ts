@@ -108,6 +108,7 @@ async function readOne(
   context: CallContext,
 ): Promise<Result> {
   const lookup = {
+    // A form such as (defsystem "app") has the name in quotes. The image knows it without them.
     name: query.name.replace(/^"|"$/g, ''),
     ...packageOf(args),
     offset: 0,
@@ -130,6 +131,7 @@ async function readOne(
   const inFiles = lackText
     ? await workspaceDefinitions({ workspace, places, home: args.package, canBeOperator }, query, args, note)
     : { rows: [], complete: true };
+  // When nothing has the requested operator, the answer has what the image defines under the name instead.
   const definitions = [...(rows.length + inFiles.rows.length > 0 ? rows : known), ...inFiles.rows];
   const remark = !inFiles.complete && PARTIAL_NOTE;
   if (definitions.length > 0) {
@@ -146,8 +148,8 @@ async function readOne(
   return { ...failure, absent: true, text: joinSections([failure.text, remark]) };
 }
 
-/** Returns true when the text of the row has a form with the requested operator, or when the row has no
- * text. */
+/** Returns false only when the text of the row is known, and has no form with the requested operator. Of methods,
+ * `definitionsOf` has already chosen the requested ones. */
 function hasOperator(
   { text }: ReadRow,
   { symbol, operator, methods }: DefinitionQuery,

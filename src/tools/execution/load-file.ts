@@ -102,6 +102,7 @@ async function loadPreview(
 ): Promise<Preview> {
   const real = await realPathOf(file);
   const place = workspace.name(real);
+  // With `head`, reading a file that is too large throws no error, so that the error below can give advice.
   const bounds = { limit: WHOLE_FILE_LIMIT, head: true, forbids: (file: string) => workspace.forbids(file) };
   const { octets: bytes, stats } = await readRegularAsync(real, bounds);
   if (stats.size > WHOLE_FILE_LIMIT) {
@@ -125,7 +126,8 @@ async function loadPreview(
  * the folder with `fasl`. */
 type FileLoad = Omit<LoadArguments, 'path'> & { file: string; fasl: string; keep?: KeepFolder };
 
-/** Compiles `file` to `fasl`, loads it in IMAGE, and returns the result. */
+/** Compiles `file` to `fasl`, loads it in IMAGE, and returns the result. If `forget` is true, the backend removes the
+ * definitions that are gone from `file`, but only if answers have listed all of them ('listed'). */
 export async function loadFileBy(
   image: Image,
   { places, holds, shownWarnings }: LoadContext,
@@ -148,6 +150,8 @@ export async function loadFileBy(
   );
 }
 
+/** Returns the headline for a load. `begun` says that a later form could not be read, after the forms before it were
+ * loaded. It comes first, because `notLoaded` is then true too. */
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
   if (data.value?.begun) return `${name} was not loaded to its end, only up to the form where it stopped.`;
   if (data.value?.notLoaded)
@@ -163,7 +167,9 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
     : `Loaded ${name}`;
 }
 
-/** Compiles `file` to `fasl` without loading it. Returns the result with errors and warnings. */
+/** Compiles `file` to `fasl` without loading it. Returns the result with all errors and warnings, also those that an
+ * earlier answer has shown. The operation check-file does not take on_error, restarts and debug_level, so they are
+ * ignored. */
 async function checkFile(
   image: Image,
   { places }: LoadContext,

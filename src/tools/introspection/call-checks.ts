@@ -62,8 +62,8 @@ function distinctMentions(mentions: Mentions): CallMention[] {
 
 class Checks {
   readonly #callee: Callee;
-  /** The name of the function if it is to be removed. Then its calls of itself are removed too, so they are not
-   * reported. Undefined for a generic function, whose methods stay. */
+  /** The name of the function if it is to be removed, which a missing lambda list means here. Then its calls of itself
+   * are removed too, so they are not reported. Undefined for a generic function, whose methods stay. */
   readonly #removed: string | undefined;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
@@ -87,7 +87,7 @@ class Checks {
   }
 
   /** Checks the calls that SBCL has recorded, and then the unrecorded calls in FILES and in the files with recorded
-   * calls. */
+   * calls. Each step puts the mentions that it checks into #checked, and so leaves the others to the next step. */
   check(
     { rows = [], outside: forms = [], unrecorded }: WhoCallsData,
     { files, naming }: Elsewhere,
@@ -96,6 +96,7 @@ class Checks {
       for (const uses of groupByForm(sites)) this.#recordedUses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
     for (const place of naming) this.#inlined(place, known);
+    // This puts the mentions into #files, for the steps that follow.
     for (const file of files) this.#mentionsIn(file);
     if (unrecorded === 'inline') this.#furtherCalls();
     for (const row of forms) this.#topLevelCalls(row);
@@ -148,6 +149,7 @@ class Checks {
       return;
     }
     const candidates = spots.flatMap(({ starts, sure }) => {
+      // The text does not show the use, so START, the index of the whole form, stands for it.
       if (starts.length === 0) return { index: start, doubt: undefined };
       return starts.map((index) => ({ index, doubt: sure ? undefined : starts.length }));
     });
@@ -168,7 +170,8 @@ class Checks {
   }
 
   /** When a form calls an inlined function several times, SBCL records only the first call. Checks the other calls,
-   * which are found in the text of the form. */
+   * which are found in the text of the form. If the form has several callers, it is unknown which of them makes these
+   * calls, so they are left to #notRecorded. */
   #furtherCalls(): void {
     for (const [file, mention] of this.#uncheckedMentions()) {
       const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
@@ -196,6 +199,7 @@ class Checks {
     const form = possible ? this.#places.formOf(row)?.form : undefined;
     const { name, setf = false } = this.#callee;
     if (form === undefined) return;
+    // This form defines the function, so it contains the name anyway.
     if (this.#places.definitionsIn(file, form.start).some((each) => each.name === name)) return;
     const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
     const user = outsideUser(row, query, this.#places, new Set());

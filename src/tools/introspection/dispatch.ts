@@ -10,8 +10,10 @@ import { callOptions } from '../calling.ts';
 import { lookedUp, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 
+/** Matches an integer, ratio or float. The image reads it, so a denominator of 0 or a long exponent does not match. */
 const NUMBER =
   /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
+/** Matches the name of a symbol, with or without a package prefix. */
 const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
 
 /** Parses TEXT, the argument at position NUMBER (1-based). Throws a CallError when the argument would have to be
@@ -43,6 +45,8 @@ function classOfLiteral(form: string, quoted: boolean): string | undefined {
   return /^#p".*"$/is.test(form) ? 'common-lisp:pathname' : undefined;
 }
 
+/** Returns how the backend takes the name FORM. `name`: as a class or, if there is none, as a variable. `symbol`: as
+ * the symbol itself. `eql`, for (eql NAME): as a variable or, if there is none, as the symbol itself. */
 function nameKind(form: string, quoted: boolean, eql: boolean): WrittenArgument['kind'] {
   if (quoted || form.startsWith(':')) return 'symbol';
   return eql ? 'eql' : 'name';
@@ -106,6 +110,8 @@ function sourceText({ by, text }: NonNullable<NonNullable<EffectiveMethodData['s
   return `(${by === 'instance' ? 'allocate-instance' : 'sb-mop:class-prototype'} (find-class '${name}))`;
 }
 
+/** Returns the answer for the problems for which the backend returns no methods; undefined for other problems (see
+ * orderHeader). */
 function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch, written: readonly string[]) {
   switch (problem) {
     case 'function':
@@ -125,6 +131,9 @@ function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch,
   }
 }
 
+/** Returns the line above the methods. If DATA has a problem, these are all applicable methods; otherwise the methods
+ * that a call enters. The default case is the problem `combination`: the program defines the class of the method
+ * combination. */
 function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
   const applicable = `The applicable methods (${total}), most specific first:`;
   switch (problem) {

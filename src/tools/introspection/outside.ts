@@ -75,12 +75,14 @@ export function outsideUser(
   knownNames: ReadonlySet<string>,
 ): OutsideUser | undefined {
   const { file, operator, kind, name = '', possible } = caller;
+  // The backend knows only the name of the caller, not its form.
   if (operator === undefined && file === undefined)
     return { name, ...(kind && { kind }), ...(possible && { possible }) };
   const user = operator === undefined ? userInFile(caller, query, places) : evaluatedUser(caller, operator);
   return possible && user && knownNames.has(user.name) ? undefined : user;
 }
 
+/** Returns the description of CALLER, a form with OPERATOR that is in no file because it was evaluated. */
 function evaluatedUser({ name = '', kind, possible }: Caller, operator: string): OutsideUser {
   return possible
     ? { name, kind: generalKind(operator), possible }
@@ -99,8 +101,9 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** Returns true when the found form may contain the use that SBCL has recorded. If the use is one as data or as a
- * variable, a form that defines the name does not count. */
+/** Returns true when the found form may contain the use that SBCL has recorded. A form that is the same as when it was
+ * loaded may contain the use only in a macro expansion. If the use is one as data or as a variable, a form that defines
+ * the name does not count. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
   const isAbout = withoutPackage(form.name ?? '') === used && (possible || isDefiner(form.operator));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
@@ -171,6 +174,7 @@ export function holderAt(
   const form = forms.definitionAt(start);
   if (!form.name || !isDefiner(form.operator)) return undefined;
   const name = qualified(form.name, packages[form.home] ?? form.home);
+  // `kindIn` does not use `called`.
   const { kind, part } = kindIn(forms.source.text, form, [{ index, called: true }]);
   return !part && KINDS.get(form.operator) === IN_FUNCTION ? name : `${name} (${kind})`;
 }

@@ -59,6 +59,7 @@ export interface RenamePlan {
   merged: string[];
   /** True when the workspace has too many files, so that not all were searched. */
   unfinished: boolean;
+  /** A digest of `changes`. The human's approval counts only for a plan with the same digest. */
   fingerprint: string;
 }
 
@@ -117,11 +118,13 @@ export async function planRename(
 class Planning {
   readonly #facts: RenameFacts;
   readonly #dependencies: RenameDependencies;
+  /** The first is that of the symbol itself, the others are those of derived names. */
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
   /** Maps a name to the definitions that accept it as a keyword, such as constructors of a structure with a slot of
-   * this name. */
+   * this name. The only name in it is that of the symbol itself. #noteKeywords adds definitions. */
   readonly #takers = new Map<string, KeywordTakers>();
+  /** The real paths of the files that the image has loaded. */
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;
 
@@ -182,7 +185,7 @@ class Planning {
   }
 
   /** Returns the real paths of the files that the image has loaded, and of the files of the workspace that are not too
-   * large. */
+   * large. Adds the former to #loaded. */
   async #files(): Promise<string[]> {
     const { workspace } = this.#dependencies;
     const budget = budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
@@ -190,6 +193,7 @@ class Planning {
     const found = new Set(this.#loaded);
     let left = OTHER_FILES_LIMIT;
     for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
+      // The limits do not apply to Lisp files, so these count as 0.
       const size = isLispFile(path) ? 0 : await sizeOf(path);
       left -= size <= OTHER_FILE_LIMIT ? size : 0;
       if (size === 0 || (size <= OTHER_FILE_LIMIT && left >= 0)) found.add(path);
@@ -303,6 +307,7 @@ class Planning {
         `${visibleName(present.name)} has the name, but cannot be changed, because it is too large or not text.`,
       );
     const before = decode(bytes);
+    // The file may have changed since #scan read it, so the edits are found again in its present text.
     const { edits } = this.#scanned(file, before.text);
     // Edits do not overlap, so `applySplices` returns a string.
     const after = { ...before, text: applySplices(before.text, edits) as string };
@@ -324,7 +329,9 @@ class Planning {
     }
   }
 
-  /** Throws a CallError for a definition whose name is made by a macro, or whose file cannot be written. */
+  /** Throws a CallError for a definition whose name is made by a macro, or whose file cannot be written. Also throws
+   * one when the plan changes no file. If a definition has changed since its load, this is the likely cause, so
+   * #checkAgrees is called before another cause is given. */
   async #checkDefinitions(): Promise<void> {
     const { name } = this.#facts;
     const { places } = this.#dependencies;
@@ -387,6 +394,7 @@ function lineFinder(text: string): (index: number) => number {
   return (index) => source.positionAt(index).line;
 }
 
+/** Returns the size of FILE in octets; 0 when it cannot be found out. */
 async function sizeOf(file: string): Promise<number> {
   const { size } = await withFileTimeout(dirname(file), () => stat(file)).catch(() => ({ size: 0 }));
   return size;

@@ -47,11 +47,13 @@ export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   }
   return {
     definitions: [...merged.values()],
+    // Each round counts all definitions of the loaded files, so the counts must not be added.
     missed: Math.max(0, ...rounds.map(({ missed = 0 }) => missed)),
   };
 }
 
-/** Returns the coverage of a definition in two rounds. `never` has the parts that ran in neither round. */
+/** Returns the coverage of a definition in two rounds. `never` has the parts that ran in neither round. A definition
+ * that a round did not reach has no `never` there. */
 function neverInBoth(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredDefinition {
   if (!one.reached) return other;
   if (!other.reached) return one;
@@ -63,16 +65,17 @@ function neverInBoth(one: MeasuredDefinition, other: MeasuredDefinition): Measur
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const measured = definitions.map(({ name, reached = false, never = [], ...place }) => {
     const source = places.sourceText(place.file);
-    // `before` is set only for an atom (see PartPlace).
+    // `start` is undefined when the place of the part is unknown. `before` is set only for an atom (see PartPlace).
     const spans = never.map(([start, end, before]) =>
       start === undefined ? undefined : places.span({ ...place, start, end }, before),
     );
     const known = spans.filter((span) => span !== undefined);
     const lines = source && reached ? linesOf(source, outermost(known)) : [];
-    // A part has no span when its form has changed since the image loaded it.
+    // A part has no span when its place is unknown, or when its form has changed since the image loaded it.
     const lost = reached ? spans.length - known.length : 0;
     return {
       name,
+      // FILE:LINE without the column.
       at: places.site(place).at.replace(/:\d+$/, ''),
       reached,
       never: lost > 0 ? [...lines, `${lost} ${lost === 1 ? 'part' : 'parts'} of it as it was loaded`] : lines,
@@ -81,6 +84,7 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
   return { measured, missed };
 }
 
+/** Returns SPANS, sorted by start, without those that are inside others. */
 function outermost(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
   let end = 0;

@@ -33,11 +33,13 @@ export function failureLines(
   const files = new ShownFiles();
   const lineAt = (place: Place | undefined): Line | undefined => {
     if (place?.file === undefined) return undefined;
+    // Without the column. If a remark follows the line, the whole text becomes the `file`.
     const at = places.locate(place, { name: '' }).replace(/(:\d+):\d+/, '$1');
     const [, file = at, line] = /^(.*?):(\d+)$/.exec(at) ?? [];
     return { file, line };
   };
   const entries = mergedRuns(tests.filter(hasNotPassed)).flatMap((test) => {
+    // After its name, a test shows its first failure's line or, if that is in another form, its definition's.
     const first = test.failures?.[0]?.place;
     const head = lineAt(isWithin(first, test.definition) ? first : test.definition);
     const name = `  ${short(test.test)}${head ? ` ${files.at(head)}` : ''}: ${frequencyText(test.runs, seed)}`;
@@ -136,7 +138,8 @@ function checkKey({ got: _, expected: __, ...rest }: TestFailure): string {
   return JSON.stringify(rest);
 }
 
-/** A line of a file. `file` is the path of the file in the workspace. */
+/** A line of a file. `file` is the path of the file in the workspace. If `line` is undefined, `file` can be a whole
+ * place with a remark. */
 interface Line {
   file: string;
   line: string | undefined;
@@ -155,6 +158,7 @@ class ShownFiles {
   }
 }
 
+/** Returns true when PLACE is in the same top-level form as DEFINITION, the place of a test's definition. */
 function isWithin(place: Place | undefined, definition: Place | undefined): boolean {
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }

@@ -1,4 +1,5 @@
-// Defines the tool run_tests, which runs tests and shows their failures, and what has changed since the last run.
+// Defines the tool run_tests, which runs tests and shows their failures, and what has changed since the last run. The
+// parameter `fresh` is not in the list here: src/tools/fresh.ts adds it.
 
 import { CallError, messageOf } from '../../errors.ts';
 import { toResult } from '../../kernel/outcome.ts';
@@ -102,12 +103,14 @@ export function runTestsTool(
             safetyLevel: editing.safetyLevel,
             allowedAs: editing.name,
             preview: async (args, context) => {
+              // Throws if the call would fail, so that no human is asked.
               await chosenTests(dependencies, args);
               return previewOf(editing, { ...args, edits }, context);
             },
           },
     handler: async (args, context) => {
       const chosen = await chosenTests(dependencies, args);
+      // This only writes the files. `perform` loads them.
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const own = limitsLoads ? { ...dependencies, loadLimit: limitOption(args) } : dependencies;
       const ran = await perform(own, evaluating, args, chosen, context).catch((error: unknown) => {
@@ -235,6 +238,7 @@ async function reaching({ reached, places }: TestDependencies, name: string): Pr
       `No definition ${name} was measured in a run with coverage.${hint} If it is new, run with coverage again.`,
     );
   }
+  // A definition has changed when its file no longer contains the text that was measured.
   await places.prepare(reached.files);
   const before = new Set(found.tests);
   const changed = reached

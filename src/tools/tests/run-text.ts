@@ -33,7 +33,7 @@ export interface TestRunFacts {
   /** The systems or tests that ran, as the subject of the first sentence. */
   what: string;
   tests: readonly TestOutcome[];
-  /** The ending of the last round. */
+  /** The ending of the last round. A run has further rounds when tests end the image or do not finish (see run.ts). */
   ending: Ending;
   milliseconds: number;
   /** The text about the loads before the run. */
@@ -49,7 +49,8 @@ export interface TestRunFacts {
 /** A run of tests, with the facts that its text shows in addition. */
 export interface TestRunReport extends TestRunFacts {
   difference: ChangedResults;
-  /** A phrase that says when the last run was. */
+  /** A phrase that says when the last run was: `when` of the TestMemory. It is 'before' unless the image is a fresh
+   * one. */
   when: string;
   /** Tests that were requested, but that no framework knows any more. */
   gone: readonly string[];
@@ -59,7 +60,8 @@ export interface TestRunReport extends TestRunFacts {
   unseen: readonly string[];
   /** Files that have changed since the image loaded them. */
   stale: readonly string[];
-  /** Variables that kept old values in loads. The list may be incomplete. */
+  /** Variables that kept old values in loads. The list may be incomplete. It is for the data of the result; the text
+   * has `unsetNotes`. */
   unset: readonly UnsetVariable[];
   /** Tests that ran because code that they cover was changed. */
   changed: readonly string[];
@@ -186,6 +188,7 @@ function passedLines([test, ...others]: readonly TestOutcome[]): string {
   const { passed = [], checks = 0, failed = 0, errors = 0, skipped = 0, expected = 0 } = test ?? {};
   if (others.length > 0 || passed.length === 0 || checks < 2) return '';
   const listed = passed.reduce((sum, { times }) => sum + times, 0);
+  // The image counts passed checks that it does not record.
   const hidden = checks - failed - errors - skipped - expected - listed;
   const rows = passed.map(({ form, times }) => (times === 1 ? form : `${form}, ${times} times`));
   return ['Passed:', ...rows, ...(hidden > 0 ? [`... ${hidden} more`] : [])].join('\n  ');
@@ -262,6 +265,7 @@ function resetLine(unset: readonly UnsetVariable[]): string {
 function behindText(tests: readonly TestOutcome[], ending: Ending, behind: string): string {
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';
+  // Without the frames, which `frameLines` shows.
   return ending.kind === 'condition'
     ? `After its tests the run signalled ${signalledText(ending.condition)}`
     : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');

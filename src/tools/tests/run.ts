@@ -19,9 +19,10 @@ import { formerTests, type How, reportResult, type TestSelection } from './run-r
 import { formerLines, unsetTexts } from './run-text.ts';
 import { nameResult, noTestsResult, nothingReached } from './without-results.ts';
 
-/** What follows a round, one request to the image to run tests. 'load all': no test has the requested name, so all
- * systems are loaded and the round is repeated. 'next run': a run is complete, and `repeat` asks for another. 'next
- * round': a test did not finish or the image was lost, and `isolate` asks for the others. */
+/** What follows a round, one request to the image to run tests. 'load all': the requested tests were not found,
+ * perhaps because their system is not loaded. So all systems are loaded, and the round is repeated. 'next run': a run
+ * is complete, and `repeat` asks for another. 'next round': a test did not finish or the image was lost, and `isolate`
+ * asks for the others. */
 type Step = 'load all' | 'next run' | 'next round';
 
 /** A call of run_tests. */
@@ -39,7 +40,7 @@ export class Run {
   /** For each image that was lost between two tests: `text` reports the loss, `later` says where the later tests ran,
    * and `ran` is the number of outcomes before the loss. */
   readonly #losses: { text: string; later: string; ran: number }[] = [];
-  /** Tests that have no coverage, because the image in which they ran was lost. */
+  /** Tests that have no coverage, because the image in which they ran was lost. Used only if coverage is measured. */
   readonly #unmeasured: string[] = [];
   #milliseconds = 0;
   #loadedAll = false;
@@ -59,6 +60,7 @@ export class Run {
       const reply = await this.#round(args, context);
       const step = this.#stepAfter(reply, context);
       if (step === 'result')
+        // If an error is held, the function that makes the result runs only when the held call has ended.
         return heldResultOr(reply, { name: 'test-run', args, holds, places }, (ended) =>
           this.#result(ended, reply.data.held !== undefined, context.earlierAnswers),
         );
@@ -72,6 +74,7 @@ export class Run {
     const skip = this.#outcomes.map(({ test }) => test);
     return {
       ...asked,
+      // Each run has its own seed. `frequencyText` in repeated.ts tells that of a run that failed.
       ...(asked.seed !== undefined && { seed: asked.seed + this.#runs.length }),
       ...(touching && { others: true }),
       ...(skip.length > 0 && { skip }),
@@ -139,6 +142,7 @@ export class Run {
     this.#outcomes.push(...withoutCallers(outcomes));
     if (ending.kind !== 'lost') return undefined;
     this.#noteLoss(outcomes, ending);
+    // Chosen tests need only the systems that were loaded before, as in run-tests.ts.
     return this.#load({ system: this.#how.system, known: this.#asked.systems === undefined }, context);
   }
 
