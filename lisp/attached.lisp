@@ -40,6 +40,7 @@ job, signal NOT-OURS instead."
 (defun settle ()
   "Prepare the image for jobs: install the backend's hooks and guards, and lock the backend's
 packages."
+  ;; The initial **ON-PEER-GONE** ends the image when a server has gone.
   (setf **on-peer-gone** (constantly nil)
         **stopped** nil
         **attached** t)
@@ -175,7 +176,8 @@ their answers."
 
 (defun begin-session ()
   "Begin a new session for this connection. Its reader and printer variables have the values of a
-fresh SBCL, and not those that the person who runs the image has set."
+fresh SBCL, and not those that the person who runs the image has set. The operation begin-session
+later stores in it what the server tells about itself."
   (setf *session* (make-session :changes-sent **change-count**))
   (with-standard-io-syntax
     (let ((*print-readably* nil) (*print-pretty* t) (*readtable* (copy-readtable nil))
@@ -256,7 +258,7 @@ CLOSE-SERVING with SOCKET and FILES."
 
 (defun stop-serving (thread)
   "End THREAD, which serves on a socket, and wait for its end and for the ends of the threads that
-serve connections, for at most 5 seconds each. The channels of the connections are closed already.
+serve connections, for at most 5 seconds each. STOP has closed the channels of the connections.
 Afterwards the person who runs the image can save a core, which SBCL does only when no other thread
 runs."
   (unless-thread-ended (sb-thread:terminate-thread thread))

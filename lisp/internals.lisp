@@ -1,7 +1,8 @@
 ;;;; Determines which internals of SBCL the backend can use. In another SBCL version, an internal
 ;;;; name can mean something else, so each internal is tried on an example, called its probe (see
 ;;;; base/probes.lisp). Probes run in a child process, because a wrong internal can end or hang the
-;;;; process that uses it.
+;;;; process that uses it. SB-POSIX may not be loaded yet when this file is read, so its functions
+;;;; are looked up by INTERN at run time.
 
 (defpackage "LIVE-LISP.INTERNALS"
   (:use "COMMON-LISP")
@@ -76,6 +77,7 @@ string FILES."
     ;; Discard the standard output and error output: the runtime prints a message there for each
     ;; exhausted stack.
     (dolist (stream '(1 2)) (funcall (intern "DUP2" "SB-POSIX") nowhere stream))
+    ;; Interpreted, these files load much faster than if each form were compiled.
     (let ((sb-ext:*evaluator-mode* :interpret))
       (loop for name in (backend-files)
             until (string= name "base/probes")
@@ -96,8 +98,11 @@ or ability, and WHY a text with the reason why the backend cannot use it."
 (defun take-results (in)
   "Read the results of probes, the tests in base/probes.lisp, from the stream IN. Add them to
 *PROVEN* and *UNPROVEN*. Return two values: the number of probes that are done, and true if no
-probe is left to run. A probe that hung or made its process end also counts as done."
+probe is left to run. A probe that hung or made its process end also counts as done. A result is a
+list (RESULT . NAMES). NAMES are the internals and abilities that the probe tries. RESULT is :BEGINS
+before the probe. After it, RESULT is :RIGHT or a text about the failure."
   (let ((ended 0) (begun '()))
+    ;; IN ends when the process has ended. An error is usually the timeout of IN (*PATIENCE*).
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
           do (case result
@@ -142,8 +147,7 @@ internals, until no more fail. Probes create files whose names begin with the st
     (error (failure) (note-unproven "everything" (format nil "cannot be tried (~A)" failure)))))
 
 (defun process-id ()
-  "Return the process id as an integer. GETPID is looked up at run time, because SB-POSIX may
-not be loaded yet when this file is read."
+  "Return the process id as an integer."
   (funcall (intern "GETPID" "SB-POSIX")))
 
 (defun make-temporary-folder ()

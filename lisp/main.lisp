@@ -198,9 +198,10 @@ Linux kills the process if the server ends first."
 (defun main (&key (in 3) (out in) (begun (and (= in 3) 4)) silence)
   "Run the backend in the main thread, with a reader thread that receives messages. Never return. IN
 and OUT are file descriptors of the channel to the server. BEGUN is the descriptor of the memory
-that is shared with the server, or NIL. SILENCE is NIL or a number of seconds: a server that sends
-nothing for so long counts as gone. When the program exits, SBCL ends the reader thread first and
-this thread last. Once the reader thread has ended, this thread only sleeps."
+that is shared with the server, or NIL. The server passes the descriptors 3 and 4 to an image on
+this machine (src/image/process/child.ts). SILENCE is NIL or a number of seconds: a server that
+sends nothing for so long counts as gone. When the program exits, SBCL ends the reader thread first
+and this thread last. Once the reader thread has ended, this thread only sleeps."
   (end-with-server 9)
   #+linux (when (server-gone-p in) (end-image 3))
   (setf *channel* (open-channel in :out out :silence silence))
@@ -213,6 +214,7 @@ this thread last. Once the reader thread has ended, this thread only sleeps."
   ;; threads.
   (protect-this-thread)
   (unless **origin** (steadily (guard-backend-threads)))
+  ;; Errands are jobs in this thread (jobs/main-thread.lisp).
   (take-errands)
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     (push (lambda ()
@@ -229,5 +231,6 @@ this thread last. Once the reader thread has ended, this thread only sleeps."
       (steadily
         (sb-thread:join-thread reader :default nil)
         (when **stopped** (leave-to-program))
+        ;; Let the program's call of EXIT end the process, with the exit code of the program.
         (when **exiting** (sleep 5))
         (leave 0)))))

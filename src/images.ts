@@ -72,6 +72,7 @@ export function chosenImage(
       isStopped: (pid) => dial === undefined && isStopped(pid),
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
+      // These replace `attachLine`, so they come last.
       ...dial?.options,
     },
     findByAddress: dial?.find ?? (config.swank && findThroughSwank(config.swank, config.serving, times)),
@@ -111,6 +112,7 @@ function startFiles({ init }: Config): string[] {
 function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
   const { journals, sandbox, replay, root, imageCommand } = config;
   if (!replay) return {};
+  // A strict sandbox has no network.
   const line = sandbox === 'strict' ? 'off-line' : 'on-line';
   const apart =
     imageCommand !== undefined

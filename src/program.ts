@@ -63,6 +63,7 @@ const TAKE_SEVERAL: readonly Config['command'][] = ['serve', 'session', 'help', 
 
 /** Throws a UsageError when --image names several images, and the command of CONFIG works with only one. */
 function checkImages({ command, images }: Config): void {
+  // `images` is empty unless --image is given several times.
   if (images.length === 0 || TAKE_SEVERAL.includes(command)) return;
   throw new UsageError(
     `The command ${command} takes one image, and --image is given ${images.length} times; give it once.`,
@@ -168,7 +169,7 @@ async function runWithImage(
       const { version, bugs } = ownPackage();
       return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
-    default:
+    default: // serve or session
       // With `auto`, the sandbox was tried before.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
       return serveImages({
@@ -211,6 +212,7 @@ async function cannotRun(error: unknown): Promise<void> {
   complain(error);
   process.exitCode = error instanceof UsageError ? 2 : 1;
   const unanswered = await beforeExit();
+  // If answerWhy returns true, it ends the process itself after its answer to the client.
   if (!answerWhy(messageOf(error), process.argv.slice(2)) && unanswered) process.exit();
 }
 
@@ -221,6 +223,7 @@ export async function runProgram(options: ProgramOptions = {}): Promise<void> {
     const words = process.argv.slice(2);
     await checkAnswering(namedPaths(words, process.env));
     process.exitCode = await run(readConfig(words, process.env), options);
+    // If a file operation still waits for its file system, Node would not end by itself.
     if (await beforeExit()) process.exit();
   } catch (error) {
     await cannotRun(error);

@@ -63,6 +63,7 @@ function assembleSeveral(config: Config, options: AssemblyOptions): Served {
     const oneOfSeveral = { ...shared, name: choice.image, series };
     return { name: choice.image, ...assemble(configOf(config, choice), { ...options, oneOfSeveral }) };
   });
+  // The assemblies need the catalog, and the catalog needs TOOLS, so TOOLS gets its members last.
   tools.members = members;
   return {
     images: members.map(({ image }) => image),
@@ -79,7 +80,8 @@ function configOf(config: Config, choice: Config['images'][number]): Config {
   return { ...(choice.imageCommand === undefined ? config : elsewhere), ...choice, images: [] };
 }
 
-/** Returns the name of the image for calls that name no image; undefined when each call must name one. */
+/** Returns the name of the image for calls that name no image; undefined when each call must name one. At most one of
+ * NAMES is `auto` or `own` (see `image` in config.ts). */
 function defaultOf(names: readonly string[]): string | undefined {
   return names.find((name) => name === 'auto' || name === 'own');
 }
@@ -171,6 +173,7 @@ class ExecutorOfAll implements ServedExecutor {
 
   command(): NoticeReader {
     const readers = this.#members.map(({ executor }) => executor.command());
+    // Only a key of #readers: each image counts the notices in a reader of its own.
     const reader = { passed: 0 };
     this.#readers.set(reader, readers);
     return reader;
@@ -182,6 +185,7 @@ class ExecutorOfAll implements ServedExecutor {
       const given = Object(args) as Arguments;
       const { image = undefined, ...others } = given;
       const named = image === null || image === '' ? undefined : image;
+      // If TOOL is null, the executor of the first image says that there is no such tool.
       if (tool === null || tool.images === 'any')
         return this.#run(this.#members[0], name, args, context, verdict);
       const inAll = named === undefined && tool.images === 'all';

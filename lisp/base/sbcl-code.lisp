@@ -1,6 +1,8 @@
 ;;;; Internals of SBCL: frames and their local variables, conditions of the compiler, reading and
 ;;;; printing of code. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
-;;;; parameters. Each name that is declared here needs a test in probes.lisp (DEFINE-PROBE).
+;;;; parameters. Each name that is declared here needs a test in probes.lisp (DEFINE-PROBE). A list
+;;;; of four strings names two places: the second is for an SBCL that lacks the first. A form after
+;;;; the list is evaluated in an SBCL that lacks the internal.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -119,6 +121,7 @@ alist."
   "A condition object ends with words for the initargs that MAKE-CONDITION got: names and values.
 Expand into the index of the first such word, or into MOST-POSITIVE-FIXNUM if this SBCL has none."
   (if (and +assigned-slots+ (internal-symbol "SB-KERNEL" "GET-DSD-INDEX"))
+      ;; CONDITION is the class here, not a variable.
       `(1+ (slot-index condition ,+assigned-slots+))
       most-positive-fixnum))
 

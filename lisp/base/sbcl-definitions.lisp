@@ -40,12 +40,12 @@ also have elements that are no symbols."
   "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
-  "Return two values: the information about NAME in SBCL's globaldb, and true if there is any.
-CATEGORY and KIND are keywords, as in (KNOWN :FUNCTION :KIND 'CAR)."
+  "Return two values: the information about NAME in the globaldb, SBCL's database of names, and true
+if there is any. CATEGORY and KIND are keywords, as in (KNOWN :FUNCTION :KIND 'CAR)."
   ("SB-INT" "INFO"))
 (define-internal symbol-knowledge (symbol)
   "Return all information in SBCL's globaldb about SYMBOL and about functions such as (SETF SYMBOL),
-or NIL if there is none."
+or NIL if there is none. The fallback T means that there may be some."
   ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
   "A vector of the kinds of information in SBCL's globaldb. Elements that are not in use are NIL."
@@ -67,8 +67,8 @@ is the number of the kind of information, from KIND-NUMBER."
 KIND-NUMBER, of the kinds of information to remove."
   ("SB-INT" "CLEAR-INFO-VALUES"))
 (define-internal know-value (name number value)
-  "Store VALUE as information about NAME in SBCL's database of names, the globaldb. NUMBER stands
-for the kind of information; KIND-NUMBER returns it."
+  "Store VALUE as information about NAME in the globaldb. NUMBER stands for the kind of information;
+KIND-NUMBER returns it."
   ("SB-INT" "SET-INFO-VALUE"))
 (define-internal forget-types ()
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
@@ -122,6 +122,7 @@ slot is NIL until the load of the file ends."
 (define-internal location-form (location)
   "Return the number of the top-level form of LOCATION, a SOURCE-LOCATION, or NIL."
   ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))
+;; The backend hooks the next four functions, to record what code defines (journal/effects.lisp).
 (define-internal-name +declare-constructors+
   "The name of a function that a DEFSTRUCT calls first, with the description of the structure. A
 DEFSTRUCT with :TYPE LIST calls it too."
@@ -133,7 +134,9 @@ DEFSTRUCT with :TYPE LIST calls it too."
 (define-internal-name +define-global+ "The name of the function behind DEFGLOBAL."
   ("SB-IMPL" "%DEFGLOBAL"))
 
-;;; The compiler's objects for classes: cells, classoids and layouts
+;;; The compiler's objects for classes: cells, classoids and layouts. A classoid is the compiler's
+;;; counterpart of a class, and a layout describes its instances. To undo the definition of a class,
+;;; the backend restores all three (evaluate/undo.lisp).
 
 (define-ability "compiled classes" :without "classes that compile_form defines stay defined")
 

@@ -168,8 +168,8 @@ TRACE. Since SBCL 2.6.6, FDEFINITION returns the outermost wrapper."
 (define-here +link-core+
   (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
     "The name of a function that SBCL calls before it saves a core. It turns calls through function
-names into direct calls. Newer SBCLs make direct calls when they load code, and have no such
-function."))
+names into direct calls. The backend skips it when it saves its own core (main.lisp). Newer SBCLs
+make direct calls when they load code, and have no such function."))
 
 ;;; Threads and the process
 

@@ -36,7 +36,8 @@ message, because only it could receive that answer.")
 
 (sb-ext:defglobal **on-peer-gone** 'end-image
   "A function of one argument, an exit code. WRITE-FRAME calls it when the server is gone. In an
-image that the server started, it ends the image.")
+image that the server started, it ends the image. In an image that somebody else runs, it does
+nothing.")
 
 (defun open-channel (in &key (out in) silence)
   "Return a new channel that receives from the file descriptor IN and sends to OUT. SILENCE is NIL,

@@ -61,7 +61,7 @@ of the element."
 
 (defun table-parts (table)
   "Return a list of PART structures for the values in TABLE, a hash table. The name of a part is its
-key, printed. Sort the parts by name if there are at most *SORTED-LIMIT*."
+key, printed. Sort the parts by name, integers by value, if there are at most *SORTED-LIMIT*."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
                      repeat *part-limit*
                      collect (make-part (printed key) value))))
@@ -156,12 +156,13 @@ waits for."
   (typecase object
     (symbol (symbol-parts object))
     (cons (list-parts object))
-    (string '())
+    (string '()) ; The answer shows the text of a string, so its characters are no parts.
     (array (array-parts object))
     (hash-table (table-parts object))
     (function (function-parts object))
     (package (package-parts object))
     (sb-thread:thread (thread-parts object))
     (class (class-parts object))
+    ;; A Gray stream is a STANDARD-OBJECT, and its stream functions are code of the program.
     ((and stream (not (or standard-object))) (stream-parts object))
     ((or standard-object structure-object condition) (slot-parts object))))

@@ -1,4 +1,8 @@
 ;;;; Reads and evaluates forms one by one, so that an IN-PACKAGE affects the forms after it.
+;;;; CALL-NOTING (sources/loads.lisp) records the definitions that a form makes, and
+;;;; EVALUATE-REPORTING (journal/journal.lisp) reports to the server what it changed. The special
+;;;; variables that CALL-AS-JOB-PART binds are described in the files of the folder jobs, most of
+;;;; them in warnings.lisp and hold.lisp.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -354,7 +358,8 @@ loaded ASDF."
           (return (call-finding-trees (lambda () (evaluate-form form text)))))))
 
 (defun evaluate-again ()
-  "End the evaluation of the current form by a throw, and evaluate the form again."
+  "End the evaluation of the current form, which is stopped at a held error, by a throw. Evaluate
+the form again."
   (throw 'again nil))
 
 (defvar *evaluated-values* nil

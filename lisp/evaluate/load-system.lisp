@@ -14,6 +14,7 @@ it. Otherwise return NIL."
                        ((null by) (and *load-truename* (file-namestring *load-truename*))))))
         (and by
              (typep needed '(or string symbol))
+             ;; ASDF signals this error also for a known system of a wrong version.
              (null (asdf-call "REGISTERED-SYSTEM" needed))
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
@@ -32,7 +33,9 @@ If ASDF does not find a system, let it scan its directories, and call FUNCTION a
 not help and the library manager, such as Quicklisp, is not loaded yet, load it, and call FUNCTION
 again. If a system that another one needs is still missing, return only the list from NEEDED-SYSTEM
 with the names of both."
+  ;; This class includes MISSING-DEPENDENCY, ASDF's error about a system that another one needs.
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
+    ;; TRY returns only if ASDF has not found a system.
     (flet ((try ()
              (catch 'look-again
                (handler-bind ((error (lambda (condition)
@@ -127,11 +130,13 @@ from NEEDED-SYSTEM about a missing system."
          ;; its systems are loaded.
          (systems (append (needed-systems system) (list system)))
          (redefined (taken-redefined-count))
+         ;; T, or a list of the names of systems whose fasls may be older than their sources.
          (compiling (or force (doubtful-systems systems)))
          (needed nil))
     (when (or compiling (stale-systems systems))
       (call-user-code (lambda () (wait-past-fasls system))))
     (call-until-fitting
+     ;; AGAIN is NIL in the first load, and then T or the value of the second function.
      (lambda (again) (setf needed (operate name (or again compiling))))
      ;; Load again if a restart has redefined a constant, or if a file still differs from the loaded
      ;; code: ASDF compares whole seconds, so it misses a file that was written while another image

@@ -1,6 +1,10 @@
 ;;;; Loads a file in sections if the file cannot be compiled as a whole, because one of its forms
 ;;;; names a package or a symbol that exists only after the forms before it are loaded. LOAD can
 ;;;; load such a file, because it evaluates each form before it reads the next.
+;;;;
+;;;; COMPILE-FILE always reads a whole file. So for each section it compiles the whole file, with a
+;;;; readtable that hides the top-level forms outside of the section (READTABLE-FOR-SECTION).
+;;;; READS-P and COMPILE-SOURCE are defined in scripts.lisp.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -60,6 +64,7 @@ an IN-PACKAGE or DECLAIM form. After the end of SECTION, skip the rest of STREAM
            (setf (section-place section) place)
            (let* ((values (multiple-value-list (stopping-at-names (section) (funcall read))))
                   (form (first values)))
+             ;; The reader macro of a comment returns no values.
              (cond ((null values) (values))
                    ((>= place (section-begin section))
                     (when (runs-code-p form) (setf (section-runs section) t))

@@ -4,7 +4,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun asdf-call (name &rest arguments)
-  "Call the function of ASDF named NAME, a string, with ARGUMENTS."
+  "Call the function of ASDF named NAME, a string, with ARGUMENTS. Unlike ASDF-VALUE, which is
+defined in look/systems.lisp, do not handle errors."
   (apply (contrib-function "ASDF" name) arguments))
 
 (defun scan-systems (&key again)

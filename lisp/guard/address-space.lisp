@@ -46,6 +46,8 @@ true on success."
 
 (defun address-space ()
   "Return the number of octets of address space that this process uses, or NIL when it is unknown."
+  ;; The first number in the file is the number of pages. The array is filled with spaces, so that
+  ;; octets that are not read do not matter to PARSE-INTEGER.
   (let ((octets (make-array 24 :element-type '(unsigned-byte 8) :initial-element 32))
         (file (open-file "/proc/self/statm" 0 0)))
     (when file

@@ -7,6 +7,8 @@
 ;;;; JUDGE-FAIRLY collects all garbage, or as much as there is room for, and counts again, so that
 ;;;; no job or thread is ended because of garbage. END-GROWERS ends the jobs and threads that have
 ;;;; filled most of the heap. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
+;;;; Here, the size of the heap is **HEAP-SIZE**: the octets that live objects may take, a third or
+;;;; half of SBCL's heap. LITTLE and the functions that measure and collect are in collection.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -95,6 +97,7 @@ else runs. The thread of a job runs code of the backend before and after the cod
          (main (eq thread (sb-thread:main-thread))))
     (cond (*job* (if (job-interruptible *job*) :job :backend))
           ((and **attached** main) :theirs)
+          ;; *READING* is true in the thread that receives the messages of the server.
           ((or *reading* (eq :backend starter) (system-thread-p thread) main) :backend)
           ((and starter (running-job-p starter)) :job)
           (**attached** :theirs)
@@ -140,7 +143,7 @@ them."
         (remove-if #'job-p keys))))
 
 (defun full-p (usage)
-  "Return true if less than a tenth of the heap is left when USAGE octets are in use."
+  "Return true if less than a tenth of **HEAP-SIZE** is left when USAGE octets are in use."
   ;; A twentieth of the heap can be allocated before a collection begins, and another twentieth
   ;; until all threads have stopped for the collection.
   (> usage (* 9 (floor **heap-size** 10))))
@@ -164,6 +167,7 @@ current thread is among them, end it last, because that is a non-local exit from
                                 when (member job jobs) collect thread)))
          (own (find here jobs :key #'job-thread)))
     (setf **heap-exhausting-threads** (union threads **heap-exhausting-threads**))
+    ;; The thread of a crowded job collects garbage before it answers.
     (dolist (job jobs) (setf (job-crowded job) t))
     (dolist (job (remove own jobs)) (interrupt-job job "heap"))
     (mapc #'end-growing-thread (remove here threads))
@@ -181,9 +185,10 @@ answer can contain it."
     (unless-thread-ended (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun collect-after-growers ()
-  "Wait until the jobs and threads that END-GROWERS has ended are gone, for at most a second each.
-Then collect their garbage. If it were collected before their end, SBCL would move their objects to
-an older generation, which is seldom collected."
+  "Wait until the threads in **HEAP-EXHAUSTING-THREADS** are gone, for at most a second each. They
+have exhausted the heap, or END-GROWERS has ended them. Then collect their garbage. If it were
+collected before their end, SBCL would move their objects to an older generation, which is seldom
+collected."
   (when **heap-exhausting-threads**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **heap-exhausting-threads** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
@@ -201,6 +206,7 @@ allocates."
       (push #'note sb-ext:*after-gc-hooks*)
       (unwind-protect (sb-ext:gc)
         (setf sb-ext:*after-gc-hooks* (remove #'note sb-ext:*after-gc-hooks*)))
+      ;; Without +AFTER-COLLECTION+, COLLECTED cannot be installed, so these hooks must do.
       (or (null +after-collection+) (eq thread sb-thread:*current-thread*)))))
 
 (defun keep-guard ()

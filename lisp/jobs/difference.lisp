@@ -21,6 +21,8 @@ lacks."
 elements there. A position is an index, or :CDR for the tails of dotted lists. If one list is
 shorter, pass %NOTHING once for its missing element. Stop in circular lists after one or two
 rounds."
+  ;; This is Brent's algorithm: the marks move at each power of two, and a later round meets them.
+  ;; If both lists still have elements at the end, both are circular.
   (loop with mark = nil and other-mark = nil
         for index from 0
         while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
@@ -89,7 +91,8 @@ if the table lacks the key."
 
 (defun caller-of-places (one other)
   "Return the function that visits the parts of ONE and OTHER in pairs, such as CALL-WITH-SLOTS.
-Return NIL if one of them has no parts, or if they have parts of different kinds."
+Return NIL if one of them has no parts, or if they have parts of different kinds. Also return NIL if
+both are strings, for which FIRST-DIFFERENCE uses the faster OTHER-CHARACTER."
   (flet ((both-p (type) (and (typep one type) (typep other type))))
     (cond ((both-p 'cons) #'call-with-elements)
           ((both-p 'string) nil)
@@ -137,7 +140,8 @@ comparisons of ONE. SEEN is a hash table from objects to alists from other objec
 (defun first-difference (one other &key exactly)
   "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL. PATH is a
 list of positions such as 3, :CDR or (:SLOT name), the outermost first. If EXACTLY is false, ignore
-letter case and the types of numbers."
+letter case and the types of numbers. NIL does not mean that the values are equal: the difference
+can be beyond *COMPARED-PARTS* or *COMPARED-DEPTH*."
   ;; Objects can refer to each other, as child and parent do. SEEN prevents endless loops.
   (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))

@@ -30,6 +30,8 @@ list contains arguments that SBCL adds."
 (defun program-arguments (name arguments)
   "Return the elements of ARGUMENTS, a list from a frame of the method with the debug name NAME,
 that are arguments of the program. Leave out those that SBCL adds for methods."
+  ;; A fast method first gets a permutation vector and the next method. The function of another
+  ;; method gets a list of the program's arguments first.
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 

@@ -93,6 +93,7 @@ true, or NIL if the thread does not wait yet or has ended."
       (if taken
           (setf (sb-thread:thread-name thread) (thread-name-for (job-operation job)))
           (setf (spare-job spare) :gone))
+      ;; The thread of a spare that is :GONE must wake too, to end.
       (sb-thread:signal-semaphore (spare-gate spare))
       taken)))
 

@@ -8,6 +8,9 @@
 ;;;; *REMARKS*: redefinitions by KEEP-REMARK, all others by KEEP-WARNING. At the end of the call,
 ;;;; WARNING-MEMBERS returns the warnings as members of the answer. WARNING-NOW leaves out a warning
 ;;;; that a later definition of the call has made obsolete.
+;;;;
+;;;; The values of +WARNED+, +FAILED+, +IN-UNIT+ and +HANDLERS+ are names of SBCL's internal
+;;;; variables. A value is NIL if this SBCL does not have the variable.
 
 (in-package "LIVE-LISP.JOBS")
 

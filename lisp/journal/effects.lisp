@@ -4,9 +4,9 @@
 ;;;; and LOAD. NOTE-OPERATOR finds effects that no hook notices, by the operator of the form.
 ;;;;
 ;;;; The hooks also serve other parts of the backend. The functions named RECORD-... record for
-;;;; LIVE-LISP.SOURCES the names that were defined. DISPLACING-CONFLICTS removes methods that do not
-;;;; fit a new lambda list. In an image that somebody else runs, NOTE-CHANGED-NAME records names for
-;;;; the answers of other servers.
+;;;; LIVE-LISP.SOURCES the names that were defined, while *RECORDING* is true. DISPLACING-CONFLICTS
+;;;; removes methods that do not fit a new lambda list. In an image that somebody else runs,
+;;;; NOTE-CHANGED-NAME records names for the answers of other servers.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -146,6 +146,7 @@ change."
     (with-isolation
      (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
   (multiple-value-prog1 (funcall change generic-function method)
+    ;; METHOD has a generic function if CHANGE added it, and none if CHANGE removed it.
     (when (sb-mop:method-generic-function method) (record-method method))))
 (define-hook add-method method-changed)
 (define-hook remove-method method-changed)

@@ -1,7 +1,9 @@
 ;;;; Rebuilds a lost image from the forms that built it. The server keeps the reports of
 ;;;; journal.lisp in a file, and sends them to the next image by the operation "replay", which comes
 ;;;; first here. The argument of this operation is a list of entries. Each entry is one of the
-;;;; reports, a hash table with the members of the shape FORM-ENTRY.
+;;;; reports, a hash table with the members of the shape FORM-ENTRY. EFFECTS is defined in
+;;;; effects.lisp, EVALUATE-NOTING in settings.lisp, and what has to do with restarts in
+;;;; jobs/hold.lisp.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -139,6 +141,7 @@ return a text about the condition."
                     (*program-hook* #'fail))
                 (restart-case (progn (funcall function) nil)
                   (abort () "Its ABORT restart was invoked.")))))))
+    ;; CONDITION may be the exhaustion of the stack.
     (when condition (protect-stack-again))
     (if (typep condition 'condition) (report-text 300 condition) condition)))
 

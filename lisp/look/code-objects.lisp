@@ -106,6 +106,8 @@ clause. Examine at most 2000 elements of CONSTANT."
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
                      do (walk (setf before (pop part)) (1- depth)))
+               ;; SBCL keeps a clause of a HANDLER-BIND as a pair (TEST . HANDLER). After the loop,
+               ;; BEFORE is then TEST, and PART is HANDLER.
                (cond ((null part))
                      ((symbolp part)
                       (when (mentioned-p part)
@@ -179,6 +181,7 @@ begins with a list that names the macro. The lambda list of a DESTRUCTURING-BIND
 keywords, or comes directly after the function that checks the arguments (see AFTER-CHECK-P)."
   (and (consp constant)
        (let ((of (first constant)))
+         ;; For example, OF is (:MACRO WITH-FOO . DEFMACRO).
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
              (and (kept-parameters-p constant)
                   (intersection *argument-checks* (called-names code))

@@ -53,6 +53,7 @@ arguments.")
                      method-combination-error invalid-method-error
                      sb-mop:generic-function-lambda-list sb-mop:generic-function-name))
       (member name (list +qualifier-check+ +combination-options+))
+      ;; +COERCE-CALLABLE+ can turn any symbol into a function, so the function called is unknown.
       (and (not (eq name +coerce-callable+))
            (let ((info (known :function :info name)))
              (and info
@@ -95,6 +96,7 @@ Otherwise return text that names the first function or object that is not known 
                                              (not (macro-function name))
                                              (plain-definition name))))
                               (when (or (null next)
+                                        ;; HARMLESS-NAME-P has rejected NAME by this information.
                                         (known :function :info name)
                                         (typep next 'generic-function)
                                         (harmful-name next (1- depth)))
@@ -213,6 +215,7 @@ ENTERED: NIL if METHOD is certainly not called, since the method of FROM has no 
   "FORM is an effective method form. Return two values: a list of ENTRY structures for the method
 calls in FORM, in order, and a copy of FORM in which each method call is replaced by the number of
 its ENTRY, from 1."
+  ;; LEFT is the number of lists in FORM that WALK may still copy. The program's code can make FORM.
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))

@@ -1,4 +1,6 @@
 ;;;; Defines the operation describe, which returns all definitions that a symbol names.
+;;;; base/sbcl-definitions.lisp defines the names for SBCL's internals: METHOD-COMBINATIONS is a
+;;;; table of SBCL, and CONDITION-CLASS a type.
 
 (in-package "LIVE-LISP.LOOK")
 

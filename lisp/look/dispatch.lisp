@@ -25,8 +25,9 @@
 ;;; The arguments of a call
 
 (defun parsed-argument (argument package)
-  "ARGUMENT is a hash table from a request, with the strings \"kind\" and \"text\". Return a
-CALL-ARGUMENT structure for the object or class that ARGUMENT denotes, or NIL if ARGUMENT denotes
+  "ARGUMENT is a hash table from a request, with the strings \"kind\" and \"text\". For a name X,
+the kind is \"name\" if the request has X, \"symbol\" for 'X or :X, and \"eql\" for (EQL X). Return
+a CALL-ARGUMENT structure for the object or class that ARGUMENT denotes, or NIL if ARGUMENT denotes
 none. Look names up in PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
@@ -136,6 +137,7 @@ class."
          (abstract (and of-class (abstract-p value))))
     (cond ((typep specializer 'class)
            (cond ((member specializer precedence) t)
+                 ;; An argument of class INTEGER may be a FIXNUM.
                  ((and abstract (member value (precedence specializer))) :perhaps)))
           (of-class
            (let ((class (class-of (sb-mop:eql-specializer-object specializer))))

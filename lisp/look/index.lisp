@@ -7,6 +7,7 @@
 
 (in-package "LIVE-LISP.LOOK")
 
+;; Each has a stack frame of its own, so that SCRUB-STACK clears the references to code in it.
 (declaim (notinline updated-index add-pending))
 
 (defmacro with-index-changing ((index) &body body)
@@ -50,6 +51,7 @@ there."
 missed code or recorded too much, if a package was renamed, or if most users were added after INDEX
 was built."
   (or (null index)
+      ;; If the hooks do not record all code, a higher NEXT-SERIAL tells that there is new code.
       (and (eq t **news**)
            (or (all-recorded-p) (null next-serial) (/= next-serial (use-index-serial index))))
       (and (use-index-sorted index)

@@ -54,6 +54,7 @@ continues there."
 reading ends early, record the reason. The file is read only once for the same LOAD. But if an
 interrupt ended the reading, a later call may repeat it (see READING-AGAIN)."
   (let ((interrupted "it was interrupted"))
+    ;; If an interrupt ends the reading for good, this text remains as the reason.
     (setf (file-load-state load) interrupted)
     (reading-again ((when (eq interrupted (file-load-state load))
                       (setf (file-load-state load) :unread)))
@@ -179,6 +180,7 @@ list of forms from PARTS-OF-FORM for the form just read. *READTABLE* must be a c
 modified."
   (dolist (part parts)
     (cond ((sets-reader-p part) (nil-if-program-fails (eval part)))
+          ;; PARTS-OF-FORM has expanded macros, so IN-PACKAGE is a SETQ here.
           ((typep part '(cons (eql setq) (cons symbol (cons t null))))
            (destructuring-bind (variable form) (rest part)
              (case variable

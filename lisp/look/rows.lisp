@@ -1,8 +1,9 @@
 ;;;; Makes the rows of answers about the users of a name. Finds the functions and top-level forms
 ;;;; that still exist and use the name, and describes each as a JSON object. USER is defined in
-;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp,
-;;;; RUN-P and RUNNING-P in runs.lisp. Some code is compiled to run only once: RUN-P returns true if
-;;;; it has run, and RUNNING-P if it still runs.
+;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, USE-INDEX and *USE-KINDS* in
+;;;; uses.lisp, FORM-USES in walk.lisp, COUNTS-P and *WITHIN* in systems.lisp, RUN-P and RUNNING-P
+;;;; in runs.lisp. Some code is compiled to run only once: RUN-P returns true if it has run, and
+;;;; RUNNING-P if it still runs.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -68,6 +69,7 @@ INDEX, then TOP-FORM structures."
            (funcall visit (aref (use-index-users index) (use-user use))
                     (svref *use-kinds* (use-kind use)))))
     (let ((uses (gethash name (use-index-uses index))))
+      ;; A single use is stored as an integer. In a vector, element 0 is the number of uses.
       (typecase uses
         (null)
         (fixnum (visit-use uses))
@@ -98,6 +100,7 @@ not read the text of the file from which the function comes."
                     (gethash (code-file code) **sources**))))
     (and load
          (eq t (file-load-state load))
+         ;; The function comes from the last load of the file.
          (eql (file-load-created load) (source-date (information-source (code-information code))))
          (let* ((number (form-number (compiled-debug (function-debug function))))
                 (form (and number
@@ -132,6 +135,8 @@ still exists, throw to NEEDS-COLLECTION."
               index name)
     (in-order (nreverse found))))
 
+;;; If USERS-NOW were inlined, the frame of USERS-OF could still refer to code that COLLECT-GARBAGE
+;;; should collect.
 (declaim (notinline users-now))
 
 (defparameter *searched-heap* (* 512 1024 1024)
@@ -193,6 +198,7 @@ name."
 (defun constructed-structure (name)
   "If the function NAME is a constructor that DEFSTRUCT made, return the name of the structure. Else
 return NIL."
+  ;; SBCL records (DESCRIPTION . :CONSTRUCTOR) here for a constructor.
   (let ((known (and (symbolp name) (known :function :source-transform name))))
     (and (consp known) (eq (cdr known) :constructor) (description-name (car known)))))
 

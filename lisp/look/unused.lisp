@@ -6,6 +6,7 @@
 (defun generated-p (symbol name)
   "Return true if DEFSTRUCT made the function NAME, which is SYMBOL or (SETF SYMBOL). A program
 seldom uses all functions that DEFSTRUCT makes."
+  ;; For the functions of a structure, SBCL keeps a cons here, and not a function.
   (or (consp (known :function :source-transform name))
       (and (symbolp name) (constructed-structure symbol) t)
       (and (symbolp name)
@@ -100,15 +101,15 @@ Else return NIL."
 
 (defun other-users (index name)
   "Return a list of the names of the definitions that use the function NAME according to INDEX. The
-definition of NAME itself is left out."
+definition of NAME itself is left out. Code without a name, such as a top-level form, gives NIL."
   (remove name (mapcar #'name-of (users-of index name '(:calls :macroexpands :constant)))
           :test #'equal))
 
 (defun used-anyway-p (index name users names)
   "Return true if the function NAME counts as used even if no other function of its package is used:
-it is exported, it is a macro, a function contains NAME as data, or a function of another package
-uses it. USERS is a list of the names of the users of NAME. The keys of the hash table NAMES are the
-names of the functions of the package. INDEX is the index of uses."
+it is exported, it is a macro, a function contains NAME as data, or a function of another package or
+code without a name uses it. USERS is a list from OTHER-USERS. The keys of the hash table NAMES are
+the names of the functions of the package. INDEX is the index of uses."
   (or (external-p name)
       (and (symbolp name) (or (macro-function name) (mentioner index name)) t)
       (notevery (lambda (user) (gethash user names)) users)))

@@ -138,6 +138,7 @@ constructor among them that DEFSTRUCT made, OTHERS also has an OTHER-ROW for the
         (case sort
           (:function (push user functions))
           ((:place :loose) (push user places))
+          ;; SORT is now a string such as "setf expander".
           (t (push (make-other-row (user-name user) sort (list user)) (rows-others rows))))))
     (setf (rows-functions rows) (grouped (nreverse functions))
           (rows-places rows)
@@ -200,8 +201,8 @@ as :CALLS. POSSIBLE is true if the users only contain NAME as data."
   "Return a plist of JSON members about top-level forms: \"outside\", the first *MOST-PLACES*
 groups of them, and \"outsideCount\", the number of all groups if there are more. A group is a list
 of the forms with the same name. PLACES lists the groups whose forms use the requested name.
-MENTIONS lists the groups whose forms only contain it as data. The
-server finds these forms in their files, and decides which of them count."
+MENTIONS lists the groups whose forms only contain it as data. The server finds these forms in their
+files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
@@ -315,7 +316,7 @@ sets a \"slot\" and is therefore open-coded everywhere. Otherwise return NIL."
 
 (defun callers-left-out (index name)
   "Return the number of callers of NAME in INDEX that are in none of the files of *WITHIN*. Count
-callers with the same name once. Return NIL if *WITHIN* is NIL."
+callers with the same name once. Return NIL if *WITHIN* (systems.lisp) is NIL."
   (when *within*
     (let ((within (users-of index name *call-kinds*))
           (all (let ((*within* nil)) (users-of index name *call-kinds*))))
@@ -400,6 +401,7 @@ definitions that only have its name in their data."
                (possible (row-blocks target mentions '() :possible t))
                (unrecorded (unrecorded-text target))
                (expander (and setf (not (fboundp target)) (known :setf :expander symbol)))
+               ;; True for a function of the program if SBCL may not have recorded its calls.
                (unseen (and (or (zerop (rows-count certain)) (equal "slot" unrecorded))
                             (or expander (fboundp target))
                             (mentioned-p symbol))))

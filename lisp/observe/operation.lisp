@@ -58,6 +58,7 @@ CODE is NIL."
 calls or, if TYPES is true, the types of the arguments and values of the LIMIT functions with the
 most calls."
   (let* ((calls (kept-calls observation))
+         ;; The calls have returned, so objects that were on their stacks must not be read.
          (*gone-stacks* (remove nil (remove-duplicates (mapcar #'call-stack calls)))))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
@@ -146,6 +147,7 @@ most TOP functions."
   (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
     ;; Load the profiler, or end the operation with an error answer if this SBCL has none.
     (profiler "START-PROFILING")
+    ;; The program may be using the profiler itself, or another request holds the lock.
     (when (or (profiler-value "*PROFILING*")
               (not (sb-thread:grab-mutex **profiling** :waitp nil)))
       (fail-lookup "busy" t))

@@ -136,6 +136,7 @@ costs. The times are CPU times if both functions mostly use a CPU, else real tim
          (ones (rest first-one)) (others (rest first-other))
          (slow (loop for taken in (append ones others) thereis (> (taken-seconds taken) seconds)))
          (least (if slow *slow-rounds* *rounds-at-least*)))
+    ;; TIMES-NEEDED has measured round 0.
     (loop for round from 1 below *rounds*
           until (and (>= round least) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))

@@ -1,5 +1,7 @@
 ;;;; Finds the definitions that a load of a changed file changes: values of variables, macros,
-;;;; methods, and functions whose code contains one of these.
+;;;; methods, and functions whose code contains one of these. The functions in loads.lisp call
+;;;; these functions after a load. The old text of a file is that of its load before, and a pair
+;;;; (NEW . OLD) consists of definitions of the same name from the two loads.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -30,7 +32,7 @@ the loaded text of the file of DEFINITION, or NIL."
            (let ((literal (read-from-string text)))
              (cond ((string-equal text "t") (not (eq value t)))
                    ((string-equal text "nil") (and value t))
-                   ((symbolp literal) nil)
+                   ((symbolp literal) nil) ; Symbols such as -X begin like numbers.
                    (t (not (equalp literal value)))))))))
 
 (defun inline-p (definition)
@@ -125,7 +127,7 @@ OLD-TEXT, or NIL. Compare the form for the variable in TEXT with an earlier one:
 OLD-TEXT or, if the load of OLD-TEXT did not set the variable either, the older form that did. But
 if the program has assigned the variable since then, the earlier form is that in OLD-TEXT. If the
 two forms give different values, record this in DEFINITION, and return DEFINITION. Otherwise return
-NIL."
+NIL. If OLD is NIL, there is no earlier form: compare the value in TEXT, if a literal, with VALUE."
   (let* ((symbol (definition-name definition))
          (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
@@ -136,6 +138,7 @@ NIL."
                           (old (form-before old old-text)))))
           (when (cond (base (string/= base says))
                       ((null old) (and plain (literal-differs-p says value))))
+            ;; "" differs from all forms, so the next load finds a difference too.
             (setf (definition-baseline definition) (or base "")
                   (definition-says definition) (if plain says t)
                   (definition-kept definition) (sb-ext:make-weak-pointer value))
@@ -193,6 +196,7 @@ replaced during a load. This happens when two forms of a file define the same me
 of a RECORDING structure, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
+        ;; A method that was replaced belongs to no generic function.
         for taker = (and (null (sb-mop:method-generic-function other))
                          (find-if (lambda (entry)
                                     (and (equal (car entry) name)

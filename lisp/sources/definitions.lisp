@@ -18,6 +18,7 @@ DEFSETF. Return the source location of the definition, or NIL if IDENTITY has no
     (source-location identity)
     ;; SBCL's record of a DEFSETF.
     ((cons t cons) (location-of (cddr identity)))
+    ;; CLASS-LOCATION also takes a method or a generic function.
     (method (location-of (class-location identity)))))
 
 (defun generic-function-file (function)

@@ -61,6 +61,7 @@ the file may have this date. Try DATE, the write date of the file, and then each
 (defun set-text (file text date)
   "Record TEXT and DATE as the text and date of the file FILE at its last complete load. Both can be
 NIL."
+  ;; The file with the same date is taken for the same version.
   (unless (eql date (source-file-date file))
     (keep-former-text (source-file-path file) (source-file-date file) (source-file-text file)))
   (setf (source-file-text file) text (source-file-date file) date (source-file-parts file) '()))
@@ -100,6 +101,7 @@ CHANGED a list of the symbols that it changed."
 file may have changed since, and the date of the file at the load. SOURCES is a list of SBCL's debug
 sources of the loaded code, in which SBCL records this date. COMPILED is the date of the loaded
 fasl, or NIL."
+  ;; While a copy of FILE is loaded in its place, NOTE-READ uses the name of the copy.
   (let* ((name (if (equal (source-file-path file) (cdr *source-copy*))
                    (car *source-copy*)
                    (source-file-path file)))
@@ -129,12 +131,14 @@ fasl, or NIL."
 these positions only at the end of a load, so the positions of code from a failed load would be
 unknown otherwise."
   (multiple-value-bind (text date) (loaded-text file sources)
+    ;; SET-TEXT is only for complete loads, but the image may have code from this text too.
     (keep-former-text (source-file-path file) date text)
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
         (setf (slot-value source +source-positions+) (form-positions text))))))
 
-;;; Answers about loaded texts for the server and for other packages of the backend
+;;; Answers about loaded texts for the server and for other packages of the backend. The docstrings
+;;; of the first two variables, in jobs/spans.lisp and jobs/places.lisp, describe their functions.
 
 (setf **text-as-loaded**
       (lambda (path date)

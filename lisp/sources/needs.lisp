@@ -1,7 +1,8 @@
 ;;;; Finds what the removal of a definition would break or lose: other definitions, code that was
 ;;;; loaded or evaluated, and living data. NEEDS comes first, then its functions for each
-;;;; kind of definition. DEFINITION and its IDENTITY are defined in items.lisp; USERS-OF-NAMES in
-;;;; look/xref.lisp.
+;;;; kind of definition. DEFINITION and its IDENTITY are defined in items.lisp; METHOD-OF,
+;;;; KIND-REACHED and USERS-OF-CONSTANTS in users.lisp; USERS-OF-NAMES in look/xref.lisp; MAP-PARTS
+;;;; in look/class-impact.lisp.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -24,12 +25,14 @@ definitions in the list REMOVED, which are to be removed too."
 
 (defun class-needs (definition removed)
   "Return a list of texts for the subclasses, methods, code and instances that need the class of
-DEFINITION. Leave out definitions in the list REMOVED."
+DEFINITION. Leave out definitions in the list REMOVED. Search the heap for instances only if
+nothing else needs the class."
   (let* ((name (definition-name definition)) (class (find-class name nil)))
     (when class
       (let* ((cell (class-cell name)) (classoid (and cell (cell-classoid cell)))
              (layout (and classoid (classoid-layout classoid))))
         (or (append (needed-by-definitions class removed)
+                    ;; Compiled code refers to a class by one of these three objects.
                     (needed-by-constants name
                                          (lambda (constant)
                                            (and constant
@@ -174,9 +177,10 @@ top-level forms."
     (code-texts (append users mentions) removed)))
 
 (defun code-texts (users removed)
-  "USERS is a list of functions and top-level forms from USERS-OF-NAMES. Return two lists: texts
-that name the functions, and JSON objects with the file and the number of each form. Leave out
-functions that are no longer in force, and definitions in the list REMOVED."
+  "USERS is a list of functions and top-level forms from USERS-OF-NAMES, each as a list from
+USER-PARTS. Return two lists: texts that name the functions, and JSON objects with the file and the
+number of each form. Leave out functions that are no longer in force, and definitions in the list
+REMOVED."
   (let ((texts '()) (forms '()))
     (loop for (name function file number) in users
           do (cond (file (push (list (file-path file) number) forms))

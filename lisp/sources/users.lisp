@@ -1,4 +1,5 @@
 ;;;; Finds outdated functions: functions compiled with an older macro, inline function or constant.
+;;;; NOTE-OUTDATED and other functions in changes.lisp put them into **OUTDATED**.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -58,6 +59,8 @@ FUNCTION to NAME."
   (case kind
     (:macroexpands t)
     (:references (constantp name))
+    ;; A function that was not compiled inline is among the callees. This cannot be tested if NAME
+    ;; is no function any more, so return true then.
     (:calls (or (not (fboundp name))
                 (and (symbolp name) (macro-function name) t)
                 (not (member (plain-definition name) (introspect "FIND-FUNCTION-CALLEES" function)

@@ -3,7 +3,8 @@
 
 (in-package "LIVE-LISP.TESTS")
 
-(defparameter *value-characters* 60 "The maximum number of characters shown of a value.")
+(defparameter *value-characters* 60 "The maximum number of characters shown of a value. In the
+first failures of a run, CHARACTER-LIMIT raises it.")
 
 (defun value-text (value)
   "Return VALUE as text, printed in the package of the current test."
@@ -78,6 +79,7 @@ return FORM."
                     (proper-length form)
                     (> (length (printing-briefly (character-limit *form-characters*) form))
                        (character-limit *form-characters*))
+                    ;; The first step of the path is an integer for an element of a sequence.
                     (first (first (difference one other))))))
     (cond ((not (integerp index)) form)
           ((makes-parts-p form) (part-alone form index))

@@ -201,7 +201,7 @@ Measure the coverage of the files of SYSTEMS and of the files below ROOT, and ad
   "Run the tests of SYSTEMS, of a name or a package, or those that are to run AGAIN."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
-         (all entries)
+         (all entries)                  ; ENTRIES is set below if AGAIN is given.
          (gone '())
          (chosen (cond (package (entries-of-package (named-package package) entries))
                        (name (entries-of-name name entries))

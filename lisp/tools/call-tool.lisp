@@ -63,6 +63,7 @@ the wait, send a note about this to the server."
          (progn (setf (gethash number **tool-calls**) call)
                 (send-frame frame)
                 (sb-thread:wait-on-semaphore (tool-call-answered call)))
+      ;; The operation "called" has removed an answered call.
       (when (remhash number **tool-calls**)
         (send (object "call" number "left" t))))))
 

@@ -83,10 +83,12 @@ and return text with the reason."
          (before (gethash name **offered**))
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name)
                             before)))
+    ;; Keep only the newest two offers.
     (when before (setf (offer-before before) nil))
     ;; Store the offer before waiting for the answer: clients can call the tool before the answer
     ;; arrives, even if an interrupt ends the wait.
     (setf (gethash name **offered**) offer)
+    ;; The server answers with the client name: the tool's name, perhaps with the prefix lisp_.
     (handler-case (progn (setf (offer-client-name offer)
                                (ask-server "register" (definition-json tool)
                                            "registration" (offer-registration offer)))
@@ -116,6 +118,8 @@ INVALID-TOOL if TOOL is invalid or cannot be put into REGISTRY."
     (refuse-tool (live-lisp:tool-name tool)
                  "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
   (note-building)
+  ;; A table to which the program has bound the variable in this thread is not the registry that
+  ;; clients see.
   (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
       ;; Signal the error outside of WITH-MUTEX. Otherwise answers would show the frames of
       ;; WITH-MUTEX.

@@ -43,6 +43,7 @@ text."
   (handler-case
       (let ((buffer (make-buffer)) (*parameter* "result"))
         (write-argument value buffer 1)
+        ;; A frame is a message to the server here. It contains more than this JSON.
         (if (> (buffer-fill buffer) (floor +frame-limit+ 2))
             (values nil "it is too large")
             buffer))
@@ -140,6 +141,7 @@ spite of the failure. ID is the id of the call."))
   "Return the name by which clients call TOOL, or NIL when TOOL is not registered."
   (let ((offered (gethash (live-lisp:tool-name tool) **offered**)))
     (cond ((and offered (eq tool (offer-tool offered))) (offer-client-name offered))
+          ;; A proxy of one of the server's own tools has no offer.
           (t (built-in-name tool)))))
 
 (defun call-pairs (arguments)

@@ -25,6 +25,7 @@ export interface FoundTool {
   description: string;
   category: ToolCategory;
   complexity: Complexity;
+  /** True when code in the image can call the tool as a function. */
   hasCEMCPDirective: boolean;
   tokenCost: { min: number; max: number };
   /** Absent when the tool contains the query word for word. `weak` when the tool covers little of the query's
@@ -93,7 +94,7 @@ export const SEARCH_TOOLS = {
       type: 'number',
       description: 'Maximum number of tools to return',
       default: 20,
-      // By default, code gets all tools.
+      // The handler returns all tools to code that sets no limit. For a model, searchCatalog applies the default.
       defaultOnlyDocumented: true,
     },
   ],
@@ -126,7 +127,8 @@ export function searchToolsTool(catalog: () => Searchable): Tool {
   });
 }
 
-/** Returns the answer of search_tools for ARGS, from the tools in CATALOG. Throws a CallError for a wrong argument. */
+/** Returns the answer of search_tools for ARGS, from the tools in CATALOG. Throws a CallError for a wrong argument.
+ * Also called without a tool call, so ARGS may be unchecked. */
 export function answerSearchTools(args: SearchToolsArgs, catalog: Searchable): SearchToolsResult {
   const options = readArguments(SEARCH_TOOLS, args);
   const { limit, query } = options;

@@ -11,6 +11,7 @@ export interface ToolSearchOptions {
   category?: CategoryFilter;
   query?: string;
   complexity?: Complexity;
+  /** True to leave out dangerous tools and those that code in the image cannot call (`hasCEMCPDirective`). */
   cemcpOnly?: boolean;
   includeSchema?: boolean;
   /** Maximum number of tools to return; 0 for all. By default, at most 20 literal hits are returned. If there are fewer
@@ -55,6 +56,7 @@ const LEAST_COVERAGE = 0.48;
 
 interface Hit {
   tool: ToolMetadata;
+  /** Absent without a query. */
   matchInfo?: { searchScore: number } | { match: 'ranked' | 'weak' };
 }
 
@@ -67,7 +69,8 @@ interface SearchOutcome {
   categories: Record<ToolCategory, number>;
 }
 
-/** Returns the tools that match OPTIONS. With a query they are sorted by score, otherwise by name. */
+/** Returns the tools that match OPTIONS. With a query they are in the order of `findTools`, otherwise sorted by
+ * name. */
 export function searchCatalog(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
   const { query, includeSchema = false } = options;
   const { hits, more, total, categories } = query
@@ -104,6 +107,7 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   const literal = ranking.literal(query);
   const named = namedTools(query, ranking);
   const certain = new Set([...named, ...literal.keys()]);
+  // If QUERY is a single word and tools contain it, the answer needs no ranked tools.
   const onlyLiteral = literal.size > 0 && !/\S\s+\S/.test(query);
   const ranked = onlyLiteral ? [] : ranking.rank(query).filter(({ tool }) => !certain.has(tool));
   const certainHits = [...certain].map((tool) => certainHit(tool, literal));

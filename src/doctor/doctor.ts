@@ -39,6 +39,7 @@ export async function diagnose(
   const sandbox = checkSandbox(config);
   // If the user requires a sandbox and it does not work, SBCL is not started.
   const { finding, facts } = sandbox.ok ? await checkSbcl(config) : {};
+  // The trial needs a temporary folder. If there is none, checkFolders reports this.
   const canTry = facts !== undefined && obstacleToWriting(tmpdir()) === undefined;
   const trial = canTry ? await tryImage(config, []) : undefined;
   const findings = [
@@ -96,6 +97,7 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
 /** Returns a sentence about the cause of the failure of a step. To find the cause, starts images without some parts of
  * the backend, the Lisp side of live-lisp. */
 async function causeOf({ name, lost }: StepResult, config: Config): Promise<string> {
+  // True when a trial does not have the failure. A loss can come in another step, so then no step may lose the image.
   const helps = ({ results }: Trial) =>
     lost
       ? results.every((result) => !result.lost)

@@ -117,6 +117,7 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, 'doctor.lisp');
     writeFileSync(file, FILE);
+    // A backend that lacks WITHOUT is compiled into a cache of its own, not into the user's.
     const own = without.length === 0 ? {} : { cache: join(folder, 'cache') };
     const { image, executor } = assemble({ ...trialConfig(config, folder), ...own }, { without });
     try {
@@ -137,6 +138,7 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
           {
             name: 'start',
             shows: STARTS,
+            // The user runs the doctor already.
             failure: messageOf(error).replace(RUN_DOCTOR, '').trimEnd(),
             lost: true,
           },

@@ -118,7 +118,8 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns the part of LINES, the lines of hunks, from the first changed line to the last one. */
+/** Returns the part of LINES, the lines of hunks, from the first changed line to the last one. Leaves out the head of
+ * the first hunk, but keeps the heads between hunks. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const first = lines.findIndex((line, index) => index > 0 && changes(line));
@@ -149,6 +150,7 @@ function addedOutOfSight({ newStart, lines }: Hunk): number[] {
 
 /** Returns true when a person might not see all of LINE, because it is long or ends in white space. */
 function isOutOfSight(line: string): boolean {
+  // The first test only saves time: a line that fails it is short enough, even if it consists of tabs.
   return (
     (line.length > VISIBLE_LENGTH / TAB.length && line.replaceAll('\t', TAB).length > VISIBLE_LENGTH) ||
     /[ \t]\r?$/.test(line)
@@ -194,6 +196,8 @@ export function wholeContentDiff(head: QuestionLine, after: FileText): FileDiff 
   };
 }
 
+/** Returns a line about the change of the encoding, the byte order mark or the line ends; undefined when these stay the
+ * same. Line ends LF are no change in a file that had no line end. */
 function storageChange(before: FileText, after: FileText): QuestionLine | undefined {
   const ends = lineEnds(after.text);
   const old = lineEnds(before.text);

@@ -76,6 +76,7 @@ function runsBetween(
   ];
 }
 
+/** Like runsBetween, but OLD and UPDATED have no common first or last line. */
 function changedRuns(
   old: readonly string[],
   updated: readonly string[],
@@ -87,6 +88,8 @@ function changedRuns(
     { mark: '+', lines: updated },
   ];
   if (old.length + updated.length <= 2 || old.length === 0 || updated.length === 0) return replaced;
+  // A search for up to EDIT_LIMIT changed lines counts as the square of this number of steps. After a success, only the
+  // changed lines that it found count.
   const editLimit = Math.min(
     old.length + updated.length,
     Math.floor(Math.sqrt(Math.max(0, steps.remaining))),
@@ -167,9 +170,11 @@ function longestAscending(pairs: readonly [number, number][]): [number, number][
   return longest.reverse();
 }
 
+/** Returns the hunks with the changes in RUNS. Two changes are in the same hunk if their contexts touch or overlap. */
 function hunksOf(runs: readonly Run[]): Hunk[] {
   const hunks: Hunk[] = [];
   let [oldLine, newLine, context] = [1, 1, [] as readonly string[]];
+  // The hunk to which the next change is added; undefined when the next change begins a new one, after `context`.
   let open: Hunk | undefined;
   const merged = mergedRuns(runs);
   for (const [index, { mark, lines }] of merged.entries()) {

@@ -35,11 +35,12 @@ export function isSystemFile(real: string): boolean {
 }
 
 export interface ReadLimits {
+  /** Maximum number of octets to read. */
   limit: number;
   /** True if only the beginning of a file that is too large is read. Otherwise such a file is refused. */
   head?: boolean;
   /** Returns the reason, as a clause, why the file `real`, a real path, may not be read; undefined when it may be
-   * read. */
+   * read. By default, a system file may not be read (see isSystemFile). */
   forbids?: (real: string) => string | undefined;
 }
 
@@ -128,8 +129,8 @@ function checkKind(stats: Stats): void {
   if (!stats.isFile()) throw new UnreadableFile('it is not a regular file');
 }
 
-/** Returns the real path of the file that is open as DESCRIPTOR. On a system without /proc, returns the current real
- * path of PATH. */
+/** Returns the real path of the file that is open as DESCRIPTOR; PATH may lead to another file by now. On a system
+ * without /proc, returns the current real path of PATH. */
 function realNameOf(descriptor: number, path: string): string {
   return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }

@@ -80,6 +80,7 @@ async function withTargets<Value>(
 ): Promise<Value> {
   if (first === undefined) return use(opened);
   return withTarget(workspace, first.path, (target) => {
+    // The names before the last one are those of folders that do not exist.
     if (target.names.length > 1)
       throw new CallError(
         `The folder of ${visibleName(first.path)} is not there; nothing was written. Make that file in a call of its own.`,
@@ -235,7 +236,7 @@ async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): P
 }
 
 /** Returns the state of the file TARGET, which a kill may have left unfinished. The third parameter is what a server
- * recorded about this file before it began to replace it. */
+ * recorded about this file before it began to replace it. In place of the digest of a missing file, '' is compared. */
 async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<State> {
   const now = await digestIn(target, target.names[0] ?? '');
   if ((now ?? '') === before) return 'before';

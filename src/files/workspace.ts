@@ -109,6 +109,7 @@ export class Workspace {
   async locate(path: string, access: Access): Promise<Location> {
     checkSyntax(path, this.root);
     this.checkHere(path);
+    // On a local disk, the file operations below have no timeout.
     await findLocalFolders([resolve(this.root, path)]);
     const { link, error, ...location } = await existingPart(resolve(this.root, path)).catch(
       (failure: unknown) => {
@@ -168,8 +169,8 @@ export class Workspace {
   }
 
   /** Returns the reason, as a clause, why tools may not read the file with the real path REAL; undefined when they may.
-   * The path is from the image, so sandboxed code can have made it up, to learn from the answer of a tool about files
-   * that the sandbox hides. */
+   * REAL can be from the image: sandboxed code can have made it up, to learn from the answer of a tool about files that
+   * the sandbox hides. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it is in /proc, /sys or /dev, not on a disk';
@@ -288,4 +289,5 @@ async function existingPart(path: string): Promise<Location & { link?: string; e
   }
 }
 
+/** Error codes of a path that does not exist. ELOOP: a link leads to itself; existingPart then returns it as `link`. */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP'];

@@ -118,7 +118,8 @@ export function readArguments<
   return withDefaults(signature, validateArguments(signature, args)) as ArgumentsOf<List, Needed>;
 }
 
-/** Throws an ArgumentError unless VALUE is valid for PARAMETER, which can be an item of an array. */
+/** Throws an ArgumentError unless VALUE is valid for PARAMETER, which can be an item of an array. Does not check the
+ * members of items that are objects; the handler does. Ignores `otherTypes`, which are only for clients. */
 function checkValue(parameter: Parameter, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
   const isValid =

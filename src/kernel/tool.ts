@@ -55,6 +55,7 @@ export interface CallContext {
   /** The fingerprint of the preview that the human approved. The handler does nothing when the current preview has
    * another fingerprint. */
   fingerprint?: string;
+  /** True when the human who approved the call changed its arguments. The answer to the model then shows the edit. */
   changedByHuman?: boolean;
 }
 
@@ -114,7 +115,7 @@ export interface Tool {
   /** The level that the tool's author declared, if the server assumes a higher level. */
   readonly declaredLevel?: SafetyLevel;
   /** The name of the tool in standing approvals, if it is not `name`. Approvals of `name` then do not cover the
-   * tool. */
+   * tool. Set for a tool that code of an agent registered. Takes precedence over `allowedAs`. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
   /** The effects of the tool, where they differ from the defaults of its level. */
@@ -128,7 +129,8 @@ export interface Tool {
   readonly alwaysLoad: boolean;
   /** Maximum number of milliseconds that the handler may take. Infinity when the handler limits its time itself. */
   readonly limitMs: number;
-  /** The name of a tool with the same effect. Standing approvals of that tool cover this tool too. */
+  /** The name of a tool with the same effect. Standing approvals of that tool cover this tool; those of `name` then do
+   * not. */
   readonly allowedAs?: string;
   /** Returns true when a call with `args` changes nothing. Such a call counts as safe. */
   readonly isReadOnly?: (args: Arguments) => boolean;

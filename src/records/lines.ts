@@ -43,8 +43,8 @@ export class LineFile {
   #inode = 0;
   /** Size of the open file after the last line that this object appended; 0 before the first one. */
   #end = 0;
-  /** Part of the name of a full file. It distinguishes two files that become full in the same millisecond. It has always
-   * seven digits, so the names can be sorted. */
+  /** Part of the name of a full file. It distinguishes two files that become full in the same millisecond. It always
+   * has seven digits, so the names can be sorted. */
   #rotations = 1_000_000;
 
   constructor(path: string, options: LineFileOptions) {

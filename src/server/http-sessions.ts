@@ -122,6 +122,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     }
     for (const id of ids) this.#running.add(id);
     const answer = await this.handleRequest(request, { parsedBody: body });
+    // The SDK refused the requests, so `send` will not see their answers.
     if (answer.status !== 200) for (const id of ids) this.#running.delete(id);
     for (const id of cancelledIn(body)) await this.#answerCancelled(id);
     return answer;
@@ -140,6 +141,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
       this.#running.delete(message.id as RequestId);
   }
 
+  /** The SDK also calls this method, when the client ends its session with a DELETE request. */
   override async close(): Promise<void> {
     if (this.sessionId !== undefined) this.#events.ended(this.sessionId);
     await super.close();

@@ -62,8 +62,8 @@ export class Endpoint {
   constructor(life: EndpointOptions) {
     this.#mayUse = tokenCheck(life.token);
     this.#sessions = new HttpSessions(() => createServer(life));
-    // For newer versions of MCP (see `isModern`), a server object exists for one request only. The client listens for
-    // changes in another request.
+    // For newer versions of MCP (see `isModern` in approvals.ts), a server object exists for one request only. The
+    // client listens for changes in another request.
     const changes = announceChanges(life, async () => this.#modern.notify.toolsChanged());
     const connect = () => createServer(life, changes);
     this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
@@ -94,6 +94,7 @@ export class Endpoint {
   }
 
   async #answer(request: Request, body: unknown): Promise<Response> {
+    // For isLegacyRequest, every GET and DELETE is legacy. One without a session id goes to the SDK, which refuses it.
     const isOfSession = request.method === 'POST' || request.headers.has('mcp-session-id');
     return isOfSession && (await isLegacyRequest(request, body))
       ? this.#sessions.answer(request, body)

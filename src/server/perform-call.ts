@@ -84,6 +84,7 @@ async function performApproved(
     return command ? withOutcome(result, outcome) : result;
   };
   try {
+    // In MCP's modern era, the client repeats the call with the human's answer to the question in an earlier result.
     const given = await approvals.verdict(waiting, context);
     if (given?.kind === 'next') return given.request;
     const outcome = await execute(given);

@@ -128,6 +128,7 @@ class Rewriting {
     const kept: KeptMention[] = [];
     // Inner calls are rewritten first, so that an outer call contains their new text.
     for (const { start, top, how, call } of mentions.toSorted((one, other) => other.start - one.start)) {
+      // Only a mention in code that calls the function, also by FUNCALL, has a `call`.
       if (call === undefined) {
         kept.push({ start, why: how ?? 'in a backquote or as data' });
         continue;
@@ -193,6 +194,7 @@ class Rewriting {
       const parameter = this.#pattern.keys.get(withoutPackage(name));
       if (parameter === undefined)
         throw new Unfit('it has a keyword that old lacks', { what: keyword?.text });
+      // If a call has a keyword twice, the first one counts.
       if (!bindings.has(parameter)) bindings.set(parameter, [value]);
     }
   }
@@ -241,6 +243,7 @@ class Rewriting {
     return [...required, ...optional, rest, ...keys.values()].includes(symbolNameOf(form));
   }
 
+  /** Returns the source text of a span, in which the rewritten calls have their new text. */
   #source({ start, end }: Span): string {
     let [text, at] = ['', start];
     for (const inner of this.#outermost(start, end)) {

@@ -20,17 +20,19 @@ export interface DefinitionDetails extends Definition {
   lambdaList?: LambdaList;
   /** The names, without packages, of the slots of a class or structure. */
   slots?: string[];
-  /** The names, without packages, of the other functions that the form defines: readers, writers, copier and
-   * predicate. */
+  /** The names, without packages, of the other functions that the form defines: readers, writers (also as
+   * `(SETF NAME)`), copier and predicate. '' stands for a copier or predicate that the structure does not have. */
   accessors?: string[];
   /** The name, without its package, of the structure that this structure includes; absent when it includes none. */
   include?: string;
+  /** The names of the initargs that the slots of a class have, without packages. */
   initargs?: string[];
   /** The superclasses of a class as the source writes them. */
   superclasses?: string[];
   /** The keywords of the default initargs of a class. */
   defaults?: string[];
-  /** Maps the name of a structure's constructor to its lambda list; undefined when this cannot be determined. */
+  /** Maps the name of a structure's constructor to its lambda list; undefined when this cannot be determined. The name
+   * is '' for (:CONSTRUCTOR NIL). The map of a class is empty. */
   constructors?: Map<string, LambdaList | undefined>;
 }
 
@@ -129,6 +131,7 @@ function structureParts(
 ): Partial<DefinitionDetails> {
   const options = optionForms.map(partsOf);
   const option = (wanted: string) => options.find(([key]) => symbolNameOf(key) === wanted);
+  // A documentation string has no name, so it is left out.
   const slots = body.map(partsOf).filter(([slot]) => symbolNameOf(slot) !== '');
   const slotNames = slots.map(([slot]) => symbolNameOf(slot));
   // :CONC-NAME without a value means no prefix.

@@ -46,6 +46,7 @@ export function outlineEntry(form: Form, depth: number): OutlineEntry {
 /** Returns the first list in REST, with up to two qualifiers before it; undefined if there is none. REST are the
  * elements after a name. */
 function listAfter(rest: Form[]): string | undefined {
+  // The kind of () is 'atom', and the notation of '(a b) is not '('.
   const at = rest.findIndex(({ kind, notation }) => kind === 'cons' || notation === '(');
   const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.oneLine);
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
@@ -55,6 +56,7 @@ function listAfter(rest: Form[]): string | undefined {
  * string that is the only element is a value, not a docstring. */
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);
+  // The option (:documentation ...) of a DEFCLASS, for example. The name of a keyword begins with the marker.
   const option = rest.find(
     (part) => part.notation === '(' && part.first?.name === `${PACKAGE_MARKER}DOCUMENTATION`,
   );
@@ -183,8 +185,9 @@ export function innermostDefining(forms: TopLevelForms, start: number, symbol: s
 /** The maximum depth at which definitions are searched for, as in (eval-when (...) (defun ...)). */
 const DEPTH = 3;
 
-/** Yields FORM if it is a list with an operator and a name. Otherwise yields such lists inside FORM, as in (let (...)
- * (defun name ...)). This is a generator because a table of data can look like very many definitions. */
+/** Yields FORM if it is a list whose operator is no keyword and that has a second element. If this element cannot be a
+ * name, also yields such lists inside FORM, as in (let (...) (defun name ...)). This is a generator because a table of
+ * data can look like very many definitions. */
 export function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
   const [operator, name, ...rest] = form.tokenKind === '(' ? elementsOf(form) : [];
   if (name === undefined || operator?.kind !== 'atom') return;

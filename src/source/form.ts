@@ -46,8 +46,8 @@ export class Form {
   parent: Form | undefined;
   /** The position of this form among the elements of the list that contains it. */
   index = 0;
-  /** Prefixes before the form, the outermost first. Empty when the FormReader was given features: then a prefix is a
-   * form of its own, with the next form as its `inner`. */
+  /** Prefixes before the form, the outermost first, without those before a #+ or #-. Empty when the FormReader was
+   * given features: then a prefix is a form of its own, with the next form as its `inner`. */
   prefixes: readonly string[] = NONE;
   #items: Items | undefined;
   #name: string | undefined;
@@ -158,8 +158,8 @@ interface Items {
   tail?: Form | undefined;
 }
 
-/** A prefix before a form. `at` is the number of its token. `featureStart` is the offset of the feature expression
- * directly before it. */
+/** A prefix before a form or, from `#past`, the token after feature expressions. `at` is the number of its token.
+ * `featureStart` is the offset of the feature expression directly before it. */
 interface Prefix {
   at: number;
   featureStart: number | undefined;

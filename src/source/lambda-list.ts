@@ -26,6 +26,7 @@ export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 function isProper(form: Form): boolean {
   const { elements, tail } = spineOf(form);
   if (tail === undefined) return true;
+  // Only the atom () has no name: that of a string, for example, is ''.
   return elements.length === 0 && tail.kind === 'atom' && (tail.name === undefined || tail.name === 'NIL');
 }
 

@@ -8,9 +8,10 @@ export interface Token {
   end: number;
 }
 
-/** In the name of a token, stands between the package and the name of the symbol. Symbols of COMMON-LISP are without a
- * package and a marker. The name of a keyword begins with one marker, that of an uninterned symbol with two. The marker is not ':', because then the
- * symbol |:quote| would equal :quote. */
+/** In the name of a token (see tokenName), stands between the package and the name of the symbol. Symbols written with
+ * the package COMMON-LISP have neither package nor marker, like those written without a package. The name of a keyword
+ * begins with one marker, that of an uninterned symbol with two. The marker is not ':', because then the symbol
+ * |:quote| would equal :quote. */
 export const PACKAGE_MARKER = '\0';
 
 /** Returns NAME, the name of a token, without its package. */
@@ -23,7 +24,9 @@ export function isKeywordName(name: string): boolean {
   return name.startsWith(PACKAGE_MARKER);
 }
 
+/** Matches the package and its one or two markers, but not a marker at the end, as that of the prefix `package::`. */
 const PACKAGE = new RegExp(`^([^${PACKAGE_MARKER}]*)${PACKAGE_MARKER}{1,2}(?=[^])`);
+/** What stands in the name of a token instead of such a package and its marker. */
 const PREFIXES = new Map([
   ['CL', ''],
   ['COMMON-LISP', ''],
@@ -126,6 +129,7 @@ export function commentsFrom(source: string, from: number): { start: number; end
   }
 }
 
+/** Returns the end of the run that the sticky RUN matches at FROM; FROM itself if it is beyond SOURCE. */
 function endOfRun(run: RegExp, source: string, from: number): number {
   run.lastIndex = from;
   run.test(source);
@@ -142,6 +146,8 @@ function endOfBlockComment(source: string, from: number): number {
   return source.length;
 }
 
+/** Returns the index after the string whose characters begin at FROM; an index beyond SOURCE when the text cuts it
+ * off. */
 function endOfString(source: string, from: number): number {
   let at = endOfRun(STRING_CHARACTERS, source, from);
   while (source.charAt(at) === '\\') at = endOfRun(STRING_CHARACTERS, source, at + 2);
@@ -170,6 +176,7 @@ export function tokenName(kind: string, written: string): string {
   return name && PACKAGE_MARKER + PACKAGE_MARKER + name;
 }
 
+/** Returns the name of the token WRITTEN, a symbol or number (see PACKAGE_MARKER). */
 function symbolName(written: string): string {
   if (!/[\\|:]/.test(written)) return upperCase(written);
   let name = '';

@@ -69,6 +69,8 @@ function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
     if (isDesignator(part, sought)) found.push({ start: part.start, place: 'export' });
     else if (namesSymbol(part.name, sought)) found.push({ start: part.start, place: placeOf(part) });
   }
+  // `variable` is true for a global variable: a binding is then a use of it. Otherwise a form that binds the name makes
+  // it a lexical variable.
   const isLexical = !sought.variable && found.some(({ place }) => place === 'variable');
   return found.flatMap(({ start, place }) => {
     const role = place === 'variable' ? 'code' : place;

@@ -22,6 +22,7 @@ export interface SoughtName {
  * colon after a package prefix. If the package of TOKEN or of the sought symbol is unknown, only the names count. */
 export function namesSymbol(token: string | undefined, { name, packages, current }: SoughtName): boolean {
   if (token === undefined || !token.endsWith(name)) return false;
+  // \0 is PACKAGE_MARKER. The package is '' for a keyword and an uninterned symbol, which are never the sought symbol.
   const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
   const home = prefix === null ? current : prefix[1];
   if (token.slice(prefix?.[0].length ?? 0) !== name || home === '') return false;
@@ -122,6 +123,7 @@ export function usePositionsIn(
   { at, whole, inside }: KnownUses,
   sought: SoughtName,
 ): UsePosition[] {
+  // If FORM itself uses the name, that is the use recorded at the whole form. Otherwise the use is somewhere inside.
   const itself = whole && usesOf(form, sought, true).includes(form.start);
   const exact = new Set(itself ? [form.start, ...at] : at);
   const lists = listsAt(form, exact);
@@ -164,6 +166,7 @@ export function nameMentionsIn(
 ): { uses: NameMention[]; definitions: number } {
   const uses: NameMention[] = [];
   let definitions = 0;
+  // The quotes and commas around PART, innermost last. formsWithin returns a form before the forms in it.
   const quotes: { end: number; quoted: boolean }[] = [];
   for (const part of form ? formsWithin(form) : []) {
     while ((quotes.at(-1)?.end ?? part.end) < part.end) quotes.pop();

@@ -128,8 +128,8 @@ async function performIn(
   const failed = (await loadSteps(call, fresh, steps, built !== undefined)).find((load) => load.failed);
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
-  // The images are compared before an evaluated form runs, because the effects of the form must not count as
-  // differences between the images.
+  // Only the tool that evaluates forms has `parts`. The images are compared before its form runs, because the effects
+  // of the form must not count as differences between the images.
   const early = adapter.parts ? await differences(call, fresh) : undefined;
   const result = built?.own
     ? await loadStep({ ...call, warnings: fresh.shownWarnings }, fresh, built.own, steps.length, true)

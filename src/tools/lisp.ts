@@ -59,6 +59,7 @@ export class LispTools implements ImageTools {
       throw new CallError(
         `Tool ${tool.name} has a parameter 'image', by which calls name an image of this server, so it was not registered. Give the parameter another name.`,
       );
+    // The user chose the start file, so its tools keep their declared level.
     const kept = atStart ? tool : distrusted(tool, this.#registrations);
     return this.#mirror.add(kept).name;
   }
@@ -106,6 +107,8 @@ function lispTool(
   });
 }
 
+/** Returns true when the definition declares `on_error` with the values hold and end, as eval_form does. Only then can
+ * an error of the tool be held. */
 function takesOnError({ parameters }: ToolDefinitionData): boolean {
   return parameters.some(
     ({ name, enum: values }) => name === 'on_error' && values?.includes('hold') && values.includes('end'),
@@ -163,6 +166,8 @@ function toolText({ data, text }: { data?: unknown; text?: string }): string {
   return text ?? (typeof data === 'string' ? data : valueText(data));
 }
 
+/** Returns advice when the time limit ended the call. In a process that a signal has stopped, more time would not
+ * help. */
 function limitAdvice(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&

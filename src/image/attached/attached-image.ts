@@ -63,6 +63,7 @@ export class AttachedImage implements Image {
   /** The connection for calls: its backend has greeted, and it has not ended. Undefined when there is none. */
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
+  /** The reason why the last attempt to connect failed; undefined when it succeeded. */
   #failure: string | undefined;
   #closed = false;
   /** The image that was found last. It may no longer accept connections. */
@@ -231,6 +232,7 @@ export class AttachedImage implements Image {
       ...(callTool && { callTool }),
       ...(onFailure && { failed: onFailure }),
       ...(tools && {
+        // `false`: no tool is from a start file, because such an image loads none.
         registerTool: (definition, registration) => tools.register(definition, false, registration),
       }),
     });

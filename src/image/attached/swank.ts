@@ -61,6 +61,7 @@ class SwankConnection {
   /** Number of octets that must arrive before they are parsed: those of the length, and then those of the whole
    * message. */
   #needed = HEAD_OCTETS;
+  /** The number of the last form. Swank repeats it in the answer to this form. */
   #number = 0;
   /** Settles the pending promise: first the one for the connection, later the one for the value of the last form. */
   #settle: { resolve: (value: Datum) => void; reject: (error: Error) => void } | undefined;
@@ -131,6 +132,7 @@ class SwankConnection {
     this.#size = rest.length;
     this.#needed = HEAD_OCTETS;
     const text = received.toString('utf8', HEAD_OCTETS, end);
+    // Other messages, such as the long one with the indentation, need no answer and are not parsed.
     if (/^\((?::return|:ping|:reader-error|:debug) /.test(text)) this.#dispatch(readDatum(text), text);
   }
 
@@ -147,6 +149,8 @@ class SwankConnection {
     return Number.POSITIVE_INFINITY;
   }
 
+  /** Handles MESSAGE, which is TEXT as a value: (:return (:ok VALUE) NUMBER), (:return (:abort REASON) NUMBER),
+   * (:ping THREAD TAG), (:reader-error FORM REASON) or (:debug THREAD LEVEL (REASON ...) ...). */
   #dispatch(message: Datum | undefined, text: string): void {
     const [kind, first, second, third] = Array.isArray(message) ? message : [];
     if (kind === ':ping') this.send(`(:emacs-pong ${String(first)} ${String(second)})`);

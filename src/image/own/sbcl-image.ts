@@ -80,6 +80,7 @@ export class SbclImage implements Image, RestartableImage {
       prepare: (child) => this.#prepare(child),
       lost: (how) => {
         options.tools?.clear();
+        // True when the lost image was in use, and the journal has entries from which a new one is rebuilt.
         if (this.#recovery.noteLoss(how)) this.start();
       },
     };
@@ -118,6 +119,7 @@ export class SbclImage implements Image, RestartableImage {
         this.#lifetime.isPrepared(peer) ? this.#recovery.answerRecorder(peer, name, args) : undefined,
       afterCall: (peer, reply) => {
         this.#recovery.noteSurvivedCall();
+        // After enough answers, the reports of how earlier images ended make no image plain.
         this.#lifetime.answered();
         this.#probing.ended(peer, reply);
       },
@@ -234,6 +236,7 @@ export class SbclImage implements Image, RestartableImage {
     return this.#notices.take();
   }
 
+  /** Ends the process of PEER, if it is still that of the current image. Its end is then a loss, as any other. */
   async #replace(peer: Peer, how: string): Promise<void> {
     const { child } = this.#lifetime;
     if (child === undefined || child !== peer) return;
@@ -241,6 +244,8 @@ export class SbclImage implements Image, RestartableImage {
     await child.ended;
   }
 
+  /** Makes the new image CHILD ready for calls: loads the start files, and rebuilds a lost image in it. Resolves with
+   * true when a rebuild made it unusable. */
   async #prepare(child: Child): Promise<boolean> {
     const { tools, series } = this.#options;
     if (series !== undefined) child.notify('number-in-series', { ...series });

@@ -30,10 +30,13 @@ const LAST_CHARACTERS = 1000;
 /** The data that Bootstrap sends to the SBCL that the command starts, and the functions that it calls when it cannot
  * connect to such an SBCL. */
 export interface BootstrapPlan {
+  /** Returns the forms that SBCL reads after OPENING. They write the line READY, read the sources and load the backend
+   * (lisp/command.lisp). */
   forms(): string;
   /** Returns the reason why an SBCL that has `facts` cannot be used; undefined when it can. */
   refusal(facts: SbclFacts): string | undefined;
-  /** Returns the sources of the backend, for an SBCL that has no compiled backend in its cache. */
+  /** Returns the sources of the backend, for an SBCL that has no compiled backend in its cache. The first line is the
+   * number of files. */
   sources(): Buffer;
   /** Called when the command runs `live-lisp dial` instead of an SBCL. `entry` is a JSON text that describes the image
    * to which `live-lisp dial` leads. */
@@ -59,6 +62,7 @@ export class Bootstrap {
   #stderr = '';
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
+  /** True from READY to the greeting, if SBCL must compile the backend first. */
   compiling = false;
 
   /** Sends OPENING to PROCESS, whose standard streams are pipes, and then follows PLAN. */
@@ -143,6 +147,7 @@ export class Bootstrap {
       return;
     }
     this.compiling = kept === 'none';
+    // 0 is the number of source files that follow.
     this.#process.stdin?.write(this.compiling ? this.#plan.sources() : '0\n');
     this.#becomeWire();
     this.#restartTimer();

@@ -103,16 +103,19 @@ export class Child implements Peer {
     this.#process = spawn(command.program, command.args, {
       cwd,
       env: { ...command.env, [IMAGE_VARIABLE]: this.#mark },
+      // The backend uses descriptor 3 as the channel, and 4 as the memory shared with the server (MAIN in main.lisp).
       stdio:
         elsewhere === undefined
           ? ['ignore', 'pipe', 'pipe', 'pipe', this.#startedRequests?.descriptor ?? 'ignore']
           : ['pipe', 'pipe', 'pipe'],
+      // Makes a process group, which endDescendants kills.
       detached: true,
     });
     this.#bootstrap = elsewhere && this.#newBootstrap(elsewhere);
     const wire = this.#bootstrap?.wire ?? (this.#process.stdio[3] as Duplex);
     this.#channel = new Channel(wire, this, upcalls(this), this.#callbacks(), { paths: elsewhere?.paths });
     this.#lispPid = elsewhere === undefined ? this.#process.pid : undefined;
+    // On this machine, only the command of a sandbox encodes signals.
     this.#isWrapped = this.#encodesSignals && elsewhere === undefined;
     for (const name of this.#rawStreams) {
       this.#process[name]?.setEncoding('utf8').on('data', (text: string) => this.#raw.add(name, text));

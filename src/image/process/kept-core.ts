@@ -20,8 +20,8 @@ import {
 import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
 
 /** A core is made for at least this heap size, in megabytes, so that images with smaller heaps use the same core. If an
- * image has a larger heap than its core was made for, SBCL patches all code of the core at each start, which takes 40 ms
- * and 17 MB. */
+ * image has a larger heap than its core was made for, SBCL patches all code of the core at each start, which takes
+ * 40 ms and 17 MB. */
 const LEAST_HEAP_MB = 4096;
 /** Maximum number of cores in the cache. Each has 40 MB. There are several, for different versions of SBCL and
  * live-lisp. */
@@ -39,7 +39,9 @@ export class KeptCore {
   readonly #options: BackendOptions;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #limitMs: number;
+  /** The last process that was started to make or try the core. */
   #savingProcess: ChildProcess | undefined;
+  /** The file of the core that is being made, under its preliminary name. */
   #partial: string | undefined;
   #closed = false;
 
@@ -75,6 +77,7 @@ export class KeptCore {
       if (works === false) writeFileSync(partial, NONE, { mode: 0o600 });
       if (works !== undefined && !this.#closed) renameSync(partial, file);
       removeOldest(file);
+      // Beginnings of names, not whole names.
       const current = [`${basename(compiledBackend(this.#options))}-`, basename(file)];
       removeLeftovers(dirname(file), CACHE_FILE, current);
       removeLeftovers(join(dirname(file), 'backends'), FAR_BACKEND, []);
@@ -108,7 +111,8 @@ export class KeptCore {
     if (saveCode !== 0 || !isCore(partial)) return undefined;
     const startCode = await this.#start(coreCommand(sbcl, this.#options, partial));
     if (startCode === 0) return true;
-    // The core is at fault only if an image without it starts now.
+    // The core is at fault only if an image without it starts now. START_CODE is undefined when,
+    // for example, the time was up. That says nothing about the core.
     const backendCode = startCode && (await this.#start(backendCommand(sbcl, this.#options, true)));
     return backendCode === 0 ? false : undefined;
   }

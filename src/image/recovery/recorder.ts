@@ -157,7 +157,9 @@ export class Recorder {
   #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
     this.#contents.evaluations++;
     // A form that signalled an error or was interrupted counts too, because its evaluation had begun.
+    // With `unreadable`, `formNumber` is the number of the form that could not be read.
     const started = unreadable ? values.length : Math.max(values.length, formNumber);
+    // The backend sends no report about a form that changed nothing.
     this.#contents.notRun += Math.max(0, started - (this.#reportedForms.get(job) ?? 0));
     this.#reportedForms.delete(job);
   }
@@ -168,6 +170,7 @@ export class Recorder {
     { value, phase, wentOnBy }: LoadFileData,
     endingKind: Ending['kind'],
   ): void {
+    // Nothing was loaded when the load ended in the phase 'compile'.
     if ((value?.notLoaded && !value.begun) || (endingKind !== 'done' && phase !== 'load')) return;
     addName(this.#contents.files, path);
     const digest = content && this.#journal.keep(content);
@@ -192,6 +195,8 @@ export class Recorder {
     loaded(entry, names.length > 0 ? names : [entry.name]);
   }
 
+  /** Records BUILT, a report of the backend about a form of JOB. With `opens`, the form still runs; any other report
+   * comes when a form has ended. */
   built(job: number, built: ImageChange): void {
     const { opens, closes, unfinished } = built;
     if (typeof opens === 'number') keepNewest(this.#unfinished, opens, String(unfinished));

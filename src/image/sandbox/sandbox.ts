@@ -112,6 +112,7 @@ export class Sandbox implements CommandSandbox {
   /** The real paths of the secrets that existed when `findSecrets` was last called. It is called at each start of an
    * image and, before the first one, at the start of the server. */
   #secrets: readonly string[] = [];
+  /** True once `noteUse` was called for the folder of #ownCache. It then notes the use each day by itself. */
   #notesUse = false;
 
   constructor(options: SandboxOptions) {

@@ -102,6 +102,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
   models: [
     '.claude.json',
     '.claude/.credentials.json',
+    // When CLAUDE_CONFIG_DIR is set, .claude.json is in that folder (see MOVED).
     '.claude/.claude.json',
     '.codex',
     '.gemini/oauth_creds.json',
@@ -235,7 +236,9 @@ export async function secretPaths(home: string): Promise<string[]> {
       .map((path) => join(process.env[variable] ?? '', path.slice(folder.length))),
   );
   const named = NAMED.map((name) => process.env[name] ?? '');
+  // KUBECONFIG can list several files.
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter);
+  // The paths that come from unset variables are relative, so they are left out here.
   const elsewhere = [...moved, ...named, ...listed].filter(isAbsolute);
   const found = await existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
   // Devices are left out, because the value /dev/null of a variable means that there is no file. The home and the
@@ -248,6 +251,8 @@ export async function secretPaths(home: string): Promise<string[]> {
  * in it may exist. To list these few folders is faster than to check each path. */
 async function pathsBelow(folder: string, patterns: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
+  // Maps the first name of each pattern to the rests of the patterns that begin with it. A rest is '' when the pattern
+  // has only this name.
   const rests = new Map<string, string[]>();
   for (const pattern of patterns) {
     const [name = '', ...rest] = pattern.split('/');

@@ -36,7 +36,8 @@ export interface CallHost extends RequestHost {
 const MAX_EVALUATIONS = 8;
 const MAX_LOOKUPS = 32;
 
-/** Operations that run user code. Only MAX_EVALUATIONS of them run at the same time. */
+/** Operations that run user code. Only MAX_EVALUATIONS of them run at the same time. All other operations are lookups,
+ * except COMPILATIONS. */
 const EVALUATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['evaluate', 'macroexpand', 'load-file', 'load-files', 'load-source', 'load-system'] as const),
   ...(['run-tool', 'debug-eval', 'debug-fix', 'debug-go', 'test-plan', 'test-run'] as const),
@@ -121,7 +122,7 @@ export class Calls {
       return notStarted(job);
     try {
       // Only the time in a queue is reported. The start of the image is not included, nor is a delay because the server
-      // is busy.
+      // is busy. Only a job that had to wait in its queue is in the phase `queued` here.
       const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply = await (caller === undefined ? this.#fromOutside(call) : this.#perform(caller, call));
@@ -135,8 +136,8 @@ export class Calls {
     // Compilations have a queue of their own. Otherwise compilations that wait for the running one could fill the queue
     // of evaluations.
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
-    // A call by code needs no queue, because the call that runs this code is in one. CodeCalls limits the calls of
-    // threads that belong to no call.
+    // A call by code needs no queue, because the call that runs this code is in one. CodeCalls (upcalls.ts) limits
+    // the calls of threads that belong to no call.
     if (byCode) return undefined;
     return EVALUATIONS.has(name) ? this.#evaluations : this.#lookups;
   }

@@ -28,7 +28,7 @@ type ImageState = 'not started' | 'starting' | 'rebuilding' | 'ready' | 'busy' |
 export interface ImageStatus {
   state: ImageState;
   jobs: JobStatus[];
-  /** The calls in additional, fresh images; absent when there are none. */
+  /** The calls in additional, fresh images; absent when there are none. ChosenImage adds them. */
   beside?: JobStatus[];
   /** Resident memory of the server, in octets. */
   serverRss: number;
@@ -106,8 +106,10 @@ export async function imageStatusOf(
   probe?: ProbeResult,
 ): Promise<ImageStatus> {
   const denied = life.denied?.();
+  // The first call starts the measurement.
   denied?.();
   const { lastStatus, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
+  // LIFE and LOSSES can have getters, so they are read only after the wait.
   const { running, outside, frozenMs, corrupted, hello, plainBecause = [], attached, served } = life;
   const { unreported, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);

@@ -142,6 +142,7 @@ export class Channel {
   close(how: string): void {
     this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {
+      // When this is unknown, the request may have had effects, so it counts as begun.
       const started = this.#callbacks.hasStarted?.(id) !== false;
       resolve(this.#withParts(id, lostAnswer(this.#closeReason, started, this.#outputs.get(id))));
     }
@@ -208,6 +209,7 @@ export class Channel {
       case 'answer':
         this.#answered(message.id, message.answer);
         break;
+      // An Upcall.
       default:
         this.#codeCalls.handle(message);
     }

@@ -144,9 +144,12 @@ class Steps {
     if (this.#job.collecting() === undefined)
       this.#plan.push({ at: this.#clock + this.#times.frozenElsewhere, step: () => this.#kill() });
     await this.#job.reacts();
+    // Only the step of `frozenElsewhere` can still be in the plan. This one comes before it.
     this.#plan.unshift({ at: this.#clock + this.#times.kill, step: () => this.#kill() });
   }
 
+  /** Counts a poll if the image has collected no garbage and the clock did not stop: then the image hangs, since the
+   * call has still not ended. A collection ends the row; a stop because the image waits for a CPU does not. */
   #countHangingPoll(collecting: boolean | undefined, pausedMs: number): void {
     const previous = this.#hangingPolls ?? 0;
     if (collecting !== false) this.#hangingPolls = 0;

@@ -82,6 +82,7 @@ export type Upcall =
       /** The package of the code; undefined for CL-USER. */
       home: string | undefined;
     }
+  /** Registers a tool that code in the image defines. */
   | { kind: 'register'; call: number; definition: unknown; registration: unknown }
   /** Aborts a call, because the code no longer waits for it. */
   | { kind: 'left'; call: number };
@@ -117,6 +118,7 @@ export type BackendMessage =
   | { kind: 'fault'; fault: string }
   /** The details of an error in the backend's own code, for the log of the server. */
   | { kind: 'failure'; report: string }
+  /** The names of the current *FEATURES*, sent when they have changed. */
   | { kind: 'features'; features: string[] }
   /** A part of the answer to the request `id`, which is sent before the answer. */
   | { kind: 'part'; id: number; part: unknown }

@@ -74,8 +74,9 @@ export class WorkspaceBuffers {
     this.#pendingEdits = pendingEdits;
   }
 
-  /** Returns the buffer NAME. If an editor has an unsaved text of the file, the buffer has this text. Throws a
-   * CallError with candidates when no file or several files have this name. */
+  /** Returns the buffer NAME. NAME is first taken as a path, of a file on the disk or of one that only an editor has,
+   * and then as a file name. If an editor has an unsaved text of the file, the buffer has this text. Throws a CallError
+   * with candidates when no file or several files have this name. */
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#noted(real, name, await this.#workspace.unsavedBelow(real));
@@ -151,6 +152,7 @@ export class WorkspaceBuffers {
     if (missing.length === 0) return;
     const newFile = join(real, ...missing);
     const unsaved = await this.#workspace.unsavedBelow(newFile);
+    // #files throws when the workspace has no roots.
     const listing = await this.#files({ files: [] }).catch(() => undefined);
     const similar = listing && this.#similarText(path, listing.paths);
     const { message } = this.#workspace.noFile(path);

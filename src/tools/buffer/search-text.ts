@@ -31,8 +31,10 @@ export interface Match {
 /** The result of a search. */
 export interface SearchResults {
   total: number;
+  /** The matches of the requested page. `offset` is the index of the first one among all matches. */
   matches: Match[];
   offset: number;
+  /** Number of files that were searched. */
   files: number;
   filesWithMatches: number;
   /** Files that are not text, and files that are too large. */
@@ -58,6 +60,7 @@ export function searchResult(
   earlierAnswers?: EarlierAnswers,
 ): Result {
   const { total, matches, offset, files, filesWithMatches, unreadable, tooHard, edited } = found;
+  // The files whose unsaved text was searched, and one whose text on the disk was searched instead.
   const asEdited = found.unsaved.filter(({ isUnsavedText }) => isUnsavedText).map(({ name }) => name);
   const asSaved = found.unsaved.find(({ isUnsavedText }) => !isUnsavedText);
   const lacksChangesIn = asSaved?.unsavedIn ?? found.silent ?? buffer?.lacksChangesIn;
@@ -135,8 +138,10 @@ function fewNames(names: string[]): string {
   return fewOf(names.map(visibleName), 5);
 }
 
+/** A row of the answer: a line with matches. A page counts matches, but the answer is cut between rows. */
 interface Row {
   text: string;
+  /** Number of matches in the row. */
   matches: number;
 }
 

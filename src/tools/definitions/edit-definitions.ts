@@ -114,6 +114,7 @@ async function carryOut(
     confirm: (now: FileState) => checkApproved(now, fingerprint),
   }));
   await replaceTogether(origins.workspace, intents, replacements, context.signal);
+  // The model does not know the edits that a human gave in place of its own.
   const shown = context.changedByHuman ? [boundLines(previewOf(plan).text.join('\n'), DIFF_LINES)] : [];
   return editedResult(plan, shown, load ? await loadEdited(origins, plan.files, context) : undefined);
 }

@@ -115,6 +115,7 @@ function patternOf(
 function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   const { path, line, op = 'after', text, old, new: replacement } = args;
   if (path !== undefined && line === undefined && (old ?? replacement) !== undefined) {
+    // With old or new, changeOf returns a Part or throws. The test is for the compiler.
     const change = changeOf(args);
     if (change.kind === 'part') return { path, part: change };
   }
@@ -132,6 +133,7 @@ function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
 
 function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): DefinitionChange {
   const { text, old, new: replacement, all = false } = args;
+  // With `definition`, editOf has handled the op `calls`. Without it, `calls` counts as `replace`.
   const op = args.op === 'calls' ? 'replace' : args.op;
   if (old !== undefined || replacement !== undefined) {
     if ((op !== undefined && op !== 'replace') || text !== undefined)

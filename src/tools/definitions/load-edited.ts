@@ -114,6 +114,7 @@ async function agreementNow(
   const compared = foundValue(await image.call('compare-files', { path }, callOptions(context)));
   if (isLookupFailure(compared)) return agreement;
   const { old = [], oldTotal = 0, unset, unsetTotal, outdated, outdatedTotal } = compared;
+  // compare-files also lists definitions that were only evaluated. A load does not.
   const ofFile = old.filter(({ file }) => file !== undefined);
   return {
     ...agreement,
@@ -147,6 +148,8 @@ async function inLoadOrder(
   return [...files].sort((one, other) => order.indexOf(one.real) - order.indexOf(other.real));
 }
 
+/** Compiles and loads the changed forms of FILE. CONTINUES is true after another load of the same call. The reply then
+ * also lists the methods that the load before removed because of a new lambda list. */
 async function loadForms(
   { image }: Origins,
   file: PlannedFile,
@@ -158,6 +161,7 @@ async function loadForms(
     const fasl = join(folder, 'loaded.fasl');
     const args = { file: real, fasl, content: contentOf(file), numbers, ...(continues && { continues }) };
     const reply = await image.call('load-forms', args, callOptions(context));
+    // The backend compiles a copy in the folder, and some warnings name this copy.
     const copy = join(basename(folder), basename(real));
     const warnings = reply.data.warnings?.map((warning) =>
       warning.file?.endsWith(copy) ? { ...warning, file: real } : warning,
@@ -191,6 +195,7 @@ function formsOf({ name, changed }: PlannedFile): string {
   return `${changed.length} ${changed.length === 1 ? 'form' : 'forms'} of ${name}`;
 }
 
+/** Returns a section about calls that do not fit the functions of PLAN whose lambda lists have changed. */
 async function unfitSection(
   origins: Origins,
   plan: readonly PlannedFile[],
@@ -216,7 +221,7 @@ function replacedForms({ forms, numbers }: PlannedFile): number[] {
   return forms.allExtents().flatMap(({ start }, number) => (kept.has(number) ? [] : start));
 }
 
-/** A function: its name as written, the package `home` in which the name is read, and its lambda list. */
+/** A function: its name as written, the package `home` in which the name is read, and its lambda list as JSON. */
 interface FunctionSignature {
   name: string;
   home: string;

@@ -138,6 +138,7 @@ function isTruncated(data: ComparisonData): boolean {
   );
 }
 
+/** ITEMS are old definitions without a file, which oldLines leaves out. */
 function evaluatedSection(items: readonly OldItem[]): string | undefined {
   if (items.length === 0) return undefined;
   const rows = items.map((item) => `${itemsText([item])}${evaluationText(item)}`);
@@ -162,6 +163,7 @@ function differingSection(
     const at = placeOf(item.file, item.at);
     if (item.missing) return `${name} of ${at}: not in the image`;
     if (item.other !== undefined) return `${name} of ${at}: now that of ${places.fileName(item.other)}`;
+    // Without a time, no evaluated form is known to have made the definition.
     const how = item.time === undefined ? ' by code' : evaluationText(item);
     return `${name} of ${at}: redefined in the image${how}`;
   });

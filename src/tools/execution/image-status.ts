@@ -50,6 +50,7 @@ export function imageStatusTool(
       const report = replaceable?.lastLoss;
       const facts = {
         status,
+        // The image need not be new any more.
         lastLoss: report && lossText(report).replace(/^This is a new Lisp image; the/, 'The'),
         confinement: status.attached ? whoseText(status) : confinement?.(),
       };
@@ -112,6 +113,7 @@ function statusData({ status, lastLoss, confinement }: StatusFacts, outputs: Out
     memory: {
       heapUsed: backend?.heapUsed,
       heapSize: backend?.heapSize,
+      // Seconds that garbage collections took.
       collecting: backend && backend.collectedMilliseconds / 1000,
       imageRss: outside?.residentOctets,
       serverRss,
@@ -128,6 +130,7 @@ function statusData({ status, lastLoss, confinement }: StatusFacts, outputs: Out
     others: backend?.others?.map(otherData),
     confinement,
   };
+  // This removes the members that are undefined.
   return JSON.parse(JSON.stringify(data)) as object;
 }
 

@@ -52,6 +52,8 @@ export function interruptTool(image: Image, places: Places) {
  * Garbage collection, or other processes on the CPU, can delay the end by TIMES.collecting. */
 const END_TIMEOUT_MS = 3000 + TIMES.collecting;
 
+/** Interrupts the jobs that ARGS choose, and waits for their ends. BY_USER is true when the human does this on the
+ * session's page. */
 async function interruptJobs(
   { jobs, isAttached }: Image,
   args: ArgumentsFor<typeof INTERRUPT>,

@@ -120,6 +120,7 @@ function errorText(
   const { condition, form, formNumber = 1, file, thread, operation } = error;
   const hint = didYouMean(condition?.near);
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
+  // The text of the frames so far, for `withValuesOnce`.
   let above = '';
   const frames = stackLines(stackOf(error), places, (frame, number) => {
     above += frame.call;
@@ -136,6 +137,7 @@ function errorText(
     again ? `Error: the one in the answer before\nType: ${error.type}` : `${head}${hint ? `\n${hint}` : ''}`,
     `Signalled ${unixTimeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
+    // The form of an evaluation is in the client's own call.
     form !== undefined &&
       !(again && operation === 'evaluate') &&
       `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,

@@ -17,6 +17,7 @@ export interface ChangedFunction extends CheckedCalls {
   kept?: boolean;
 }
 
+/** A lambda list that no call fits, because each has too few arguments. */
 const ACCEPTS_NOTHING: LambdaList = {
   required: Number.POSITIVE_INFINITY,
   optional: 0,
@@ -43,6 +44,8 @@ export async function changedFunctions(
   const found: ChangedFunction[] = [];
   for (const { name, kept, slot, below, arglist } of functions) {
     const bare = unqualifiedName(name);
+    // `slot` and `below` are set for functions of structures that include this one. Such an accessor goes when its slot
+    // goes. Such a constructor stays, but without the keywords of the slots that go.
     if (slot === undefined ? remaining.includes(bare) : !goneSlots.includes(slot)) continue;
     const gone = !below && !constructors?.has(bare);
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
@@ -85,6 +88,7 @@ export function hasOtherLayout(
   );
 }
 
+/** Returns the names in OLD that NOW lacks. */
 function namesMissing(old: readonly string[], now: readonly string[]): string[] {
   return old.filter((name) => !now.includes(name));
 }

@@ -60,6 +60,7 @@ export function classSlotsTool(image: Image) {
 }
 
 function slotsText(data: ClassSlotsData, offset: number): string {
+  // `slots` is one page of the slots. `direct` and `inherited` count all slots.
   const { direct, inherited, slots = [], defaultInitargs = [], constructors = [], missing = [] } = data;
   const head = [
     ...headLines(data),
@@ -106,6 +107,7 @@ function slotText(slot: SlotData, home = ''): string {
   const { definers = [], initargs = [], readers = [], writers = [] } = slot;
   const short = (name: string) => name.slice(home.length);
   const accessors = readers.filter((name) => writers.includes(setfName(name)));
+  // The first definer of a direct slot is the class itself.
   const others = definers.slice(slot.direct ? 1 : 0).map(short);
   const origin = others.length > 0 && `(${slot.direct ? 'also in' : 'from'} ${others.join(', ')})`;
   const onlyRead = readers.filter((name) => !accessors.includes(name));
@@ -182,6 +184,7 @@ export function classHierarchyTool(image: Image) {
 
 function hierarchyText(data: ClassHierarchyData, offset: number): string {
   const { supers = [], ancestors = [], finalized } = data;
+  // The first of `ancestors` is the class itself, which belongs in a precedence list only.
   const above = finalized ? ancestors : ancestors.slice(1);
   const head = [
     ...headLines(data),

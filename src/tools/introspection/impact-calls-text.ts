@@ -16,6 +16,7 @@ import { listedAgain, wasListed } from './possible-users.ts';
 /** The effects of a change on the code that calls the definition. */
 export interface CallImpact extends Partial<CheckedCalls> {
   name: string;
+  /** Kind of the function, such as MACRO or SETF EXPANDER; undefined when the name is no function. */
   kind?: string;
   /** Qualifiers and specializers of the removed method; undefined unless the change removes a method. */
   method: string | undefined;
@@ -35,6 +36,7 @@ export interface CallImpact extends Partial<CheckedCalls> {
 
 /** The functions to compile again, and the reason. */
 export interface Recompile {
+  /** A clause that follows "as"; '' when `names` and `perhaps` are empty. */
   why: string;
   names: string[];
   /** Functions that call the definition and may have it compiled in. */
@@ -146,7 +148,8 @@ export function recompileText(
 
 const UNFIT_LIMIT = 20;
 
-/** Returns lists of the calls that no longer fit the function, or cannot be checked; '' when all fit. */
+/** Returns lists of the calls that no longer fit the function, or cannot be checked; '' when all fit. For the answer
+ * about a change that is already loaded; the other functions of this file are for impact_of_change. */
 export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: string } & CheckedCalls): string {
   return layOut(
     [

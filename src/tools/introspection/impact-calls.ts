@@ -79,6 +79,7 @@ function definitionIn(change: Change): DefinitionDetails | undefined {
 function lambdaListIn(change: Change): LambdaList | undefined {
   if (change.kind === 'new lambda list') return change.lambdaList;
   const definition = definitionIn(change);
+  // The lambda list of a DEFTYPE is not for calls.
   return definition?.operator === 'DEFTYPE' ? undefined : definition?.lambdaList;
 }
 
@@ -110,11 +111,13 @@ async function callersOf(
   return isLookupFailure(found) ? undefined : found;
 }
 
+/** Returns the places in which calls are searched, besides those that the image records (see Elsewhere). */
 function elsewhereIn({ files = [], naming = [] }: ImpactData) {
   return { files, naming };
 }
 
-/** Returns the functions into which the old definition is compiled, and the reason why they must be compiled again. */
+/** Returns the functions into which the old definition is compiled, and the reason why they must be compiled again. The
+ * reason is '' when they need not be. */
 function functionsToRecompile(
   facts: ImpactData,
   callers: WhoCallsData | undefined,
@@ -160,6 +163,7 @@ export async function impactOnClass(
   return {
     accessors: await changedFunctions(facts, after, check),
     otherLayout: hasOtherLayout(facts, definition),
+    // Without initargs, only uses of slots are found. Removal lists the code that makes instances of a removed class.
     made: brokenInstances(removed ? { ...facts, initargs: [] } : facts, after, places),
   };
 }

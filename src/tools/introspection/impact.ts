@@ -139,6 +139,7 @@ function newOperator({ definition }: { definition?: string }, features: Features
  * `(setf NAME)` (see meansPlace), the answer and the returned request are about `(setf NAME)`. */
 async function lookUp(image: Image, request: Request, context: CallContext) {
   const factsOf = async (name: string) => {
+    // With `removed`, the image also looks for uses by name. So it is also sent for a new DEFVAR, for example.
     const removed = isFoundByName(request);
     const limit = request.limit ?? LIMIT;
     const asked = { name, ...packageOf(request), limit, ...(removed && { removed }) };

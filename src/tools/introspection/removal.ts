@@ -67,7 +67,7 @@ export function namesFinder(facts: ImpactData, homes: readonly string[]) {
 }
 
 /** A place that contains the name of a definition. `role` is the role of the name there, such as superclass. `form`
- * identifies the top-level form around the place. */
+ * identifies the top-level form around the place; '' when no form in a file is known. */
 interface Found<Of extends string> {
   role: Of;
   form: string;
@@ -114,10 +114,13 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   return { named: byRole(found), computed, methods: located, isNamed: others, combined, symbolMacro };
 }
 
+/** Returns AT, which is `file:line:column`, without the column. */
 function lineOf(at: string): string {
   return at.replace(/\d+$/, '');
 }
 
+/** Returns all places in FILES, METHODS and EVALUATED, without those that stand for the same method. METHODS come from
+ * the image. */
 function withOthers(
   files: readonly Found<Role>[],
   methods: readonly Found<Role>[],

@@ -89,6 +89,7 @@ async function searchSymbols(
   const { pattern, type } = args;
   const validType = type === undefined || isSymbolType(type);
   const { offset, limit } = pageOf(args, context);
+  // The image is asked even when the type is invalid, because an unknown package is reported first.
   const search = {
     pattern,
     ...packageOf(args),
@@ -127,7 +128,8 @@ function foundText({ total, inherited, current, rows = [] }: AproposData, patter
   return header + (lines.length > 0 ? listText(lines, hasMore(page)) : note);
 }
 
-/** Returns a note about matching symbols in the current package of the session. */
+/** Returns a note about matching symbols in the current package of the session, for a search that named no package and
+ * found nothing. */
 function currentNote({ package: name, count }: { package: string; count: number }): string {
   const one = count === 1;
   const what = `${count} ${one ? 'symbol' : 'symbols'} of ${name}, the current package, ${one ? 'matches' : 'match'}`;

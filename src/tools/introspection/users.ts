@@ -10,7 +10,9 @@ import { outsideUser } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
 /** The image's answer about the users of a name. `rows` is a page of functions. `outside` are all top-level forms and
- * other code outside of functions; `outsideCount` is their number when `outside` lacks some. */
+ * other code outside of functions; `outsideCount` is their number when `outside` lacks some. `unrecorded` says why SBCL
+ * may not record some uses. `accessibleIn` has all names of the packages in which the symbol is accessible. `packages`
+ * maps nicknames of packages to names. */
 interface Uses {
   name: string;
   unrecorded?: 'macro' | 'inline' | 'slot';

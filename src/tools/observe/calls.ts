@@ -64,7 +64,8 @@ function recordedRun(observed: ObservedCalls, rows: readonly RecordedCall[]): Re
   };
 }
 
-/** Returns OBSERVED, in which `unseen` marks the functions whose recursive calls cannot be recorded. */
+/** Returns OBSERVED, in which `unseen` marks the functions whose recursive calls cannot be recorded. The image sends
+ * `apart` for a function whose recursive calls would be jumps. Its source shows whether it has any. */
 function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
   const functions = observed.functions?.map(({ apart, ...called }): ObservedFunction => {
     const own = called.unseen === undefined && apart !== undefined && callsItself(called.name, apart, places);
@@ -137,7 +138,7 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
 /** Maximum number of names that a note gives. */
 const NAME_LIMIT = 5;
 
-/** Maximum number of methods that are recorded of one call. */
+/** Maximum number of methods that are recorded of one call: *ENTERED-LIMIT* in lisp/observe/recording.lisp. */
 const METHOD_LIMIT = 100;
 
 /** If recording made the code slower by more than this factor, the answer says so. */

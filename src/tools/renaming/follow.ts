@@ -101,6 +101,8 @@ class ImageUpdate {
     const { home } = this.#facts;
     const names = this.#facts.renamings.map(({ from, to }): [string, string] => [from, to]);
     const bare = unqualifiedName(this.#facts.name);
+    // The structures whose slots are renamed. `rename-prepare` removes them, because SBCL signals an error when a load
+    // defines a structure again with other slots.
     const structures = (this.#facts.structures ?? [])
       .filter(({ slots = [] }) => slots.some(([slot]) => slot === bare))
       .map(({ name }) => name);

@@ -28,7 +28,8 @@ export interface Side {
   steps: readonly LoadStep[];
 }
 
-/** The answer to the question whether tests noticed the edits. `noticed` are the names of those tests. */
+/** The answer to the question whether tests noticed the edits. `noticed` are the names of those tests. The verdict is
+ * `unbuilt` when the tests did not begin with the edits, and `unknown` when the two runs do not decide the question. */
 interface Verdict {
   verdict: 'noticed' | 'unnoticed' | 'unbuilt' | 'unknown';
   noticed: string[];
@@ -47,6 +48,7 @@ export function verdictOn(changed: Side, plain: Side | undefined, count: number)
 function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
   if (plain === undefined || plain.isStopped) return unknown('the call was interrupted.');
   const ranPlain = namesOf(plain.tests);
+  // Of tests without a known framework, only the end of the test operation is known.
   const hasEnded = plain.run === 'complete' && plain.unseen.length > 0;
   if (ranPlain.length === 0 && !hasEnded) return unknown('no test ran without it either.');
   const without =

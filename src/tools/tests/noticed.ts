@@ -45,6 +45,7 @@ export async function runWithEdits(
 ): Promise<Result> {
   const { running, context } = call;
   starterOf(running); // Throws before the edits are planned when no fresh image can be started.
+  // rootFolders throws when there are no roots. The default is there only for its type.
   const [root = running.places.root] = running.workspace.rootFolders();
   const { files } = await planEdits(running, editsOf(edits), undefined, context);
   const contents = new Map(files.map(({ real, bytes }) => [real, bytes]));
@@ -121,6 +122,7 @@ async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'targ
       const result = failed ?? toResult(await adapter.over(fresh).handler(args, context));
       const { results = [], verdict, unseen = [], ending } = result.data as RunData;
       const hasRun = failed === undefined && verdict !== undefined;
+      // Code that names the workspace by an absolute path can load files of `root` in place of their copies.
       const inventory = await freshInventory(call, fresh, [target, root]);
       const loaded = new Set(inventory?.files);
       const isUnloaded = (file: string) =>

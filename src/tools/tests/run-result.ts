@@ -68,6 +68,7 @@ const LIMIT = 20;
 export function reportResult({ places, memory, keepRun }: TestDependencies, run: EndedRun): Result {
   const { what, asked, how, tests, data, ending, milliseconds } = run;
   const { gone = [], unseen = [], stale = [], unset = [], needs = [] } = data;
+  // Only a run that came to its end shows which tests a system no longer has.
   const difference = memory.keep(tests, ending.kind === 'done' ? (asked.systems ?? []) : []);
   keepRun?.({
     what,
@@ -133,6 +134,7 @@ export function formerTests({ former = [] }: TestRunData, places: Places): Forme
 function shortfallOf({ how, ending, madeRuns, cut }: EndedRun): string {
   const { repeat: asked = 1, timeout } = how;
   return shortfallText({
+    // Without a timeout, the text about the ending gives the reason.
     made: madeRuns,
     asked,
     timeout: ending.kind === 'done' || cut.length > 0 ? timeout : undefined,
@@ -141,7 +143,7 @@ function shortfallOf({ how, ending, madeRuns, cut }: EndedRun): string {
 }
 
 /** Returns a sentence about tests that may not have run because an earlier test did not finish; '' when there are
- * none. */
+ * none. The text shows it only when a test was left or the run did not end normally. */
 function behindOf({ tests, data, ending, asked, how, held }: EndedRun): string {
   const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
   const left = (asked.again ?? []).filter((test) => !ran.has(test));
