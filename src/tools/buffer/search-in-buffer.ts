@@ -161,7 +161,8 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
     const turn = takingTurns();
     const matches: Matches = { count: 0, found: [] };
     for (const place of find(text)) {
-      if (place === undefined) await turn(); // FIND yields undefined now and then.
+      // FIND yields undefined now and then.
+      if (place === undefined) await turn();
       else {
         if (matches.count >= skip && matches.found.length < limit) matches.found.push(place);
         matches.count += 1;
