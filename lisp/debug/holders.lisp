@@ -88,10 +88,10 @@ such as an index."
       (t (when (value-cell-p object) (pass (cell-value object) :cell))))))
 
 (defun holding-p (object)
-  "Return true if a search for references must enter OBJECT, since OBJECT can keep other objects
-alive. Return false for a symbol with a package, since it is a root. Return false for an EQL
-specializer, since MAP-REFERENCES visits its object as a part of the method. Return false for a
-structure of the backend."
+  "Return true if a search for references must look into OBJECT, because other objects can be alive
+only through OBJECT. Return false for a symbol with a package, since it is a root. Return false for
+an EQL specializer, since MAP-REFERENCES visits its object as a part of the method. Return false for
+a structure of the backend."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)

@@ -214,8 +214,8 @@ describes CONDITION. In a thread without a job, print a message instead."
     (cond ((null *job*)
            (let ((job (job-to-begin)))
              (if job (fail-job job condition) (end-thread condition))))
-          ;; A job is interruptible while JOB-RESULT calls its function. Before and after that, only
-          ;; code of the backend runs for it.
+          ;; Code of the program can run for a job only while the job is interruptible. Otherwise
+          ;; the backend itself has failed, so FAIL-JOB is called.
           ((and (job-interruptible *job*) (not (damage-p condition)))
            (unless (job-looking *job*) (go-on-otherwise condition))
            (leave-by-condition *job* condition))

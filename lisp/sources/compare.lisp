@@ -1,7 +1,8 @@
 ;;;; Finds differences between the image and the loaded files, and returns them as JSON data.
 ;;;; AGREEMENT collects those for the answer of a load, and COMPARISON in disk.lisp those for a
-;;;; comparison. "Old" definitions are found in old-definitions.lisp, and "outdated" uses in
-;;;; users.lisp. EVALUATION-OF and MAKER-OF also serve the operations in look/.
+;;;; comparison. The file old-definitions.lisp finds definitions that are no longer in their file
+;;;; ("old"). The file users.lisp finds code that was compiled with a former definition
+;;;; ("outdated"). EVALUATION-OF and MAKER-OF also serve the operations in look/.
 
 (in-package "LIVE-LISP.SOURCES")
 

@@ -1,6 +1,7 @@
 ;;;; Compares the image with the loaded files, and the loaded texts with the files on disk.
-;;;; COMPARE-FILES makes the whole comparison, and DISK-DATA compares one file with the disk. The
-;;;; texts of files and forms have one character for each octet, as READ-TEXT returns them.
+;;;; COMPARE-FILES does both for all files of a request. DISK-DATA compares the loaded text of one
+;;;; file with the file on disk. The texts of files and forms have one character for each octet, as
+;;;; READ-TEXT returns them.
 
 (in-package "LIVE-LISP.SOURCES")
 

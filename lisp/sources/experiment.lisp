@@ -221,8 +221,8 @@ too large."
 (defun remaining-needs (definition removed)
   "Return a list of texts for the code and objects that need DEFINITION and so prevent its removal.
 REMOVED lists all definitions that are to be removed."
-  ;; NEEDS and NEEDED-BY-CODE also return a second list, of top-level forms. These do not prevent
-  ;; the removal: the caller takes only the first list.
+  ;; The second value of NEEDS and NEEDED-BY-CODE is a list of top-level forms. It is ignored,
+  ;; because top-level forms do not prevent the removal.
   (case (definition-kind definition)
     ;; For a variable, do not call NEEDS. It would also return the evaluated form that set the
     ;; variable, but the effects of this form are just what shall be undone.

@@ -46,8 +46,8 @@ export interface SearchToolsResult {
     byCategory: Record<ToolCategory, number>;
   };
   query?: string;
-  /** Notes: that all matches are weak, that nothing was found, how code calls the tools (if the search is for tools
-   * that code can call, cemcpOnly), or how to get the tools that did not fit into the answer. */
+  /** Sentences for the model. They say that all matches are weak or that nothing was found, and how to get the tools
+   * that did not fit into the answer. With cemcpOnly, they also say how code in the image calls the tools. */
   note?: string;
 }
 

@@ -309,9 +309,9 @@ export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns a function that sends elicitation forms to the client of SERVER until SIGNAL aborts. With
- * RELATED_REQUEST_ID, the forms are marked as part of this request. If the client returns an error, the form counts as
- * cancelled. */
+/** Returns a function that shows a form to the human: it sends the form to the client of SERVER as an elicitation
+ * request, which ends when SIGNAL aborts. If RELATED_REQUEST_ID is given, the client is told that the form belongs to
+ * the request with this id. If the client returns an error, the human counts as having cancelled the form. */
 export function sender(server: Server, signal: AbortSignal, relatedRequestId?: RequestId): Send {
   return async (form, timeout, taken) => {
     const options = {

@@ -58,8 +58,8 @@ export class StdioTransport implements Transport {
   readonly #lines = new LineReader();
   /** Maps the id of each unanswered request to the length of its line, in UTF-16 units. */
   readonly #unanswered = new Map<string | number, number>();
-  /** The sum of the lengths in #unanswered. */
-  #unansweredOctets = 0;
+  /** The length of the lines of all unanswered requests together, in UTF-16 units. */
+  #unansweredLength = 0;
   #answered = false;
   #ended = false;
   #closed = false;
@@ -146,7 +146,7 @@ export class StdioTransport implements Transport {
 
   #isOverLimit(): boolean {
     const { stdout, bufferLimit = BUFFER_LIMIT } = this.#options;
-    return stdout.writableLength + this.#unansweredOctets > bufferLimit;
+    return stdout.writableLength + this.#unansweredLength > bufferLimit;
   }
 
   #resumeReading(): void {
@@ -155,7 +155,7 @@ export class StdioTransport implements Transport {
 
   /** Removes the request ID from the unanswered ones, because it is answered or needs no answer any more. */
   #settle(id: string | number): void {
-    this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
+    this.#unansweredLength -= this.#unanswered.get(id) ?? 0;
     this.#unanswered.delete(id);
     if (this.#unanswered.size === 0) this.#allAnswered();
     this.#resumeReading();
@@ -193,7 +193,7 @@ export class StdioTransport implements Transport {
         return;
       }
       this.#unanswered.set(message.id, line.length);
-      this.#unansweredOctets += line.length;
+      this.#unansweredLength += line.length;
     } else if ('method' in message && message.method === 'notifications/cancelled') {
       this.#settle(message.params?.['requestId'] as string | number); // The SDK does not answer a cancelled request.
     }

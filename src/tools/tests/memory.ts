@@ -17,8 +17,8 @@ interface Known {
   /** The names of the systems, joined by blanks, that were tested in the last run of whole systems in which this test
    * ran; '' when there was no such run. */
   systems: string;
-  /** The names of the systems to which this test belongs. Empty when they are unknown, because only the test itself was
-   * requested, never its system. */
+  /** The names of the systems to which this test belongs. Empty when the test has run only by its own name, because
+   * such a run does not show its systems. */
   of: readonly string[];
 }
 

@@ -82,9 +82,9 @@ export async function runWithEdits(
 }
 
 /** Returns the last run without edits, if CALL without its edits would give the same result; else undefined. CHANGED is
- * the run of CALL with its edits, and has a digest of the files of the workspace. Does not use the last run when
- * earlier runs decide which tests CALL runs. Does not use it either when the workspace has several roots, because the
- * digest is that of the first root only. */
+ * the run of CALL with its edits, and has a digest of the files below the first root of the workspace. Returns
+ * undefined when the workspace has several roots, because the digest lacks the files below the others. Returns
+ * undefined also when earlier runs decide which tests CALL runs. */
 function knownRun(call: FreshCall, changed: Side, { last }: UneditedRun): Side | undefined {
   const { failed, touching } = call.args;
   const isAlone = call.running.workspace.rootFolders().length === 1;
