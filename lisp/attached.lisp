@@ -174,10 +174,10 @@ their answers."
   (dolist (job (unanswered-jobs))
     (when (eq *channel* (job-channel job)) (interrupt-job job "ending"))))
 
-(defun begin-session ()
-  "Begin a new session for this connection. Its reader and printer variables have the values of a
-fresh SBCL, and not those that the person who runs the image has set. The operation begin-session
-later stores in it what the server tells about itself."
+(defun open-session ()
+  "Make a new session the session of this connection. Its reader and printer variables have the
+values of a fresh SBCL, and not those that the person who runs the image has set. The operation
+begin-session later stores in it what the server tells about itself."
   (setf *session* (make-session :changes-sent **change-count**))
   (with-standard-io-syntax
     (let ((*print-readably* nil) (*print-pretty* t) (*readtable* (copy-readtable nil))
@@ -206,9 +206,9 @@ connection. It does not open the debugger of the person who runs the image."
                                              (declare (ignore failure hook))
                                              (return))))
         (unwind-protect
-             (progn (begin-session)
+             (progn (open-session)
                     (call-in-fresh-session #'serve-messages))
-          (unless **stopped**
+          (unless **stopped** ; STOP itself ends the jobs and restores the settings.
             (end-session)
             (end-jobs)
             (mapc #'funcall **at-session-end**))
@@ -226,8 +226,8 @@ another error, such as too many open files, try again."
 
 (defun connection-threads ()
   "Return a list of the threads that serve connections, without this thread."
-  (remove "live-lisp connection" (remove sb-thread:*current-thread* (sb-thread:list-all-threads))
-          :key #'sb-thread:thread-name :test-not #'equal))
+  (loop for thread in (remove sb-thread:*current-thread* (sb-thread:list-all-threads))
+        when (equal "live-lisp connection" (sb-thread:thread-name thread)) collect thread))
 
 (defun accept-connections (socket)
   "Serve each server that connects to SOCKET in a thread of its own, until SOCKET is closed."

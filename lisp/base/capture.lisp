@@ -94,20 +94,21 @@ HEAD is full, to its TAIL. But if the server takes the output of CAPTURE in part
 this thread may wait, append only the characters that fit into HEAD. Return the index in STRING
 after the last appended character."
   (sb-thread:with-recursive-lock ((capture-lock capture))
-    (let* ((end (if (and (capture-followed capture) (can-wait-p))
-                    (min end (+ start (head-space capture)))
-                    end))
-           (count (min (- end start) (head-space capture)))
-           (newline (position #\Newline string :start start :end end :from-end t)))
+    (let* ((stop (if (and (capture-followed capture) (can-wait-p))
+                     (min end (+ start (head-space capture)))
+                     end))
+           (count (min (- stop start) (head-space capture)))
+           (newline (position #\Newline string :start start :end stop :from-end t)))
       (keep-in-head capture string start count)
       (incf (capture-total capture) count)
-      (when (< count (- end start))
+      (when (< count (- stop start))
         (when (capture-on-full capture) (funcall (capture-on-full capture)))
-        (keep-in-tail capture string (+ start count) end)
-        (incf (capture-total capture) (- end start count)))
+        ;; KEEP-IN-TAIL uses the TOTAL of what was written before.
+        (keep-in-tail capture string (+ start count) stop)
+        (incf (capture-total capture) (- stop start count)))
       (setf (capture-column capture)
-            (if newline (- end newline 1) (+ (capture-column capture) (- end start))))
-      end)))
+            (if newline (- stop newline 1) (+ (capture-column capture) (- stop start))))
+      stop)))
 
 (defvar *thread-capture* nil
   "The capture of the newest job of this thread, or NIL.")
@@ -127,13 +128,14 @@ this stream belongs to that call."
   "Append the characters of STRING from index START to END to the DESTINATION of CAPTURE. If the
 server takes the output of CAPTURE in parts (see FOLLOW), wait while CAPTURE has no room for more
 characters."
-  (loop for into = (destination capture)
-        for to = (if (eq into capture)
-                     (keep-part capture string start end)
-                     (return (keep into string start end)))
-        until (= to end)
-        do (when (= to start) (sleep 0.001))
-           (setf start to)))
+  (loop
+    ;; CAPTURE can get a successor while this thread waits.
+    (let ((into (destination capture)))
+      (unless (eq into capture) (return (keep into string start end))))
+    (let ((stop (keep-part capture string start end)))
+      (when (= stop end) (return))
+      (when (= stop start) (sleep 0.001))
+      (setf start stop))))
 
 (defparameter *followed-limit* 32000
   "The largest number of characters that a followed capture holds before the server takes them.")

@@ -240,9 +240,10 @@ escapes of a surrogate pair as one character."
   "Return the double nearest to the number in TEXT, which has an exponent such as e-310. SBCL's
 reader would round denormalized doubles down."
   (let* ((e (position #\e text :test #'char-equal))
-         (dot (or (position #\. text) (1- e)))
+         (dot (position #\. text))
+         (decimals (if dot (- e dot 1) 0))
          (digits (parse-integer (remove #\. (subseq text 0 e))))
-         (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
+         (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) decimals)))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
         ;; Round only once: rounding to an integer first, as below, could make a tie where there is
         ;; none.

@@ -247,8 +247,8 @@ DEFINE-METHOD-COMBINATION makes."
   "SBCL's hash table from names of method combinations to its records of them."
   ("SB-PCL" "**METHOD-COMBINATIONS**")
                           (make-hash-table))
-(define-internal combination-location (known)
-  "Return the source location of KNOWN, a value in the table METHOD-COMBINATIONS."
+(define-internal combination-location (record)
+  "Return the source location of RECORD, a value in the table METHOD-COMBINATIONS."
   ("SB-PCL" "METHOD-COMBINATION-INFO-SOURCE-LOCATION"))
 (define-internal-type standard-combination
   "The type of method combinations that are built in or that DEFINE-METHOD-COMBINATION defines."
@@ -275,7 +275,8 @@ single applicable method is then called without the operator."
 code does not use appears as :DELETED, except in a function that was compiled for debugging."
   ("SB-DI" "DEBUG-FUN-LAMBDA-LIST")
                  '())
-(define-internal cell-name (cell) "Return the name of the function in CELL."
+(define-internal cell-name (cell)
+  "Return the name of the function in CELL, an object of the type CELL (sbcl-uses.lisp)."
   ("SB-KERNEL" "FDEFN-NAME"))
 (define-internal function-attributes (info)
   "Return the attributes of a function, such as FLUSHABLE, as the bits of an integer. INFO is the

@@ -44,6 +44,7 @@ small. *DIFFERENCES* finds out which."
          (map-packed-xrefs (lambda (kind name number)
                              (when (and (eq kind :calls) (eq name 'probed)) (push number numbers)))
                            xrefs))
+       ;; The number for the second call was pushed last.
        (and (rest numbers) (< (first numbers) 4))))
   "True if MAP-PACKED-XREFS of this SBCL passes differences between form numbers (see there).")
 
@@ -216,6 +217,7 @@ linkage cells (see +NAME-OF-CELL+) through which CODE, a code object, calls func
       (+ words-before-functions (* words-for-function (code-functions code)))
       words-before-functions))
 
+;; This is no DEFINE-INTERNAL-NAME, because an SBCL without linkage cells lacks no ability.
 (defconstant +name-of-cell+ (internal-symbol "SB-VM" "LINKAGE-ADDR->NAME")
   "The name of SBCL's function that takes the index of a linkage cell, and :INDEX to say that it is
 an index. It returns the name of the function in the cell. NIL in SBCLs before 2.4.7, which have no

@@ -166,10 +166,10 @@ PLACE, a list of package names and symbol names in turn, that satisfies the pred
 Return NIL if there is none, or if the backend is compiled without NAME."
     (unless (why-left-out name) (first-internal place test)))
 
-  (defun missing-form (name symbol place)
-    "Return NIL if SYMBOL, SBCL's symbol for the internal NAME, is not NIL. Otherwise add NAME to
-*ABSENT*, and return a list of one form that records the internal at PLACE as missing."
-    (unless symbol
+  (defun missing-form (name found place)
+    "Return NIL if FOUND is true: SBCL has the internal NAME, and the backend uses it. Otherwise add
+NAME to *ABSENT*, and return a list of one form that records the internal at PLACE as missing."
+    (unless found
       (push name *absent*)
       `((note-missing ,*ability*
                       ,(format nil "~A:~A~@[ ~A~]" (first place) (second place)
@@ -259,39 +259,38 @@ list such as (\"SB-VM\" \"SYMBOL\"), or NIL if there is none."
 ;;; Variables and functions of the runtime, which is written in C
 
 (where-compiled
-  (defun runtime-name (name there)
-    "THERE is the name of a function or variable of the C runtime, and NAME the backend's name for
-it. Return THERE. Return NIL if the runtime does not have it, or if the backend is compiled without
-NAME."
-    (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
+  (defun in-runtime-p (name c-name)
+    "Return true if the C runtime has the function or variable C-NAME, a string, and the backend is
+not compiled without NAME, its own name for it."
+    (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address c-name) t)))
 
 (defmacro define-runtime-variable (name type what variable)
   "Define the symbol macro NAME, with the documentation WHAT, for VARIABLE, the name of a variable
 of the C runtime with the alien type TYPE. If the runtime lacks it, NAME has the value NIL, and
 setting NAME does nothing."
-  (let ((there (runtime-name name variable)))
+  (let ((found (in-runtime-p name variable)))
     `(progn
        (define-here ,name
-         (define-symbol-macro ,name ,(if there `(sb-alien:extern-alien ,variable ,type) '(nothing)))
+         (define-symbol-macro ,name ,(if found `(sb-alien:extern-alien ,variable ,type) '(nothing)))
          (setf (documentation ',name 'variable) ,what))
-       ,@(missing-form name there (list "runtime" variable)))))
+       ,@(missing-form name found (list "runtime" variable)))))
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
   "Define the macro NAME, with the documentation WHAT. It calls FUNCTION, the name of a function of
 the C runtime that returns nothing. Each element of PARAMETERS is a list (NAME ALIEN-TYPE). If the
 runtime lacks the function, the macro only evaluates its arguments."
-  (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
+  (let ((found (in-runtime-p name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name
          (defmacro ,name ,names
            ,what
-           ,(if there
+           ,(if found
                 `(list 'sb-alien:alien-funcall
                        '(sb-alien:extern-alien ,function
                          (function sb-alien:void ,@(mapcar #'second parameters)))
                        ,@names)
                 `(list 'nothing ,@names))))
-       ,@(missing-form name there (list "runtime" function)))))
+       ,@(missing-form name found (list "runtime" function)))))
 
 ;;; Internals in libraries that come with SBCL. The libraries can be loaded later, so the names are
 ;;; looked up when they are used.
