@@ -10,6 +10,9 @@
 ;;;; GO-ON then invokes a restart, leaves a frame, makes the call of a frame again, or ends the job.
 ;;;; A throw to a HELD structure is caught in holding.lisp: the error then takes its usual course. A
 ;;;; throw to a JOB structure ends the job, and the thrown members are its answer.
+;;;;
+;;;; LOOK-IN-THREAD and GO-ON-IN-THREAD run in the thread that receives the request. GO-ON and all
+;;;; functions that it calls run in the stopped thread.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -67,6 +70,7 @@ and the function answers that this thread continues."
     (if (null (held-job held))
         (answer guest (list "value" (object "goesOn" t)))
         (let* ((output (job-output guest)) (follow (shiftf (capture-followed output) nil)))
+          ;; END-JOB must send no answer: the next answer of the call has the id of GUEST.
           (setf (job-answered guest) t)
           ;; What the thread still writes into the output of the job belongs to no call.
           (setf (capture-successor output) (session-background (job-session guest)))
@@ -94,6 +98,7 @@ FOLLOW is true, the server takes the output of the job in parts. Return the job.
   (let ((job (held-job held)))
     (captured (job-output job) :reset t) ; The answer that reported the error had this output.
     (when follow (follow (job-output job)))
+    ;; From now on the output, interrupts and notes of JOB belong to the new request.
     (setf (capture-successor (job-output job)) nil
           (job-throws job) 0
           (job-frames job) nil
@@ -140,8 +145,8 @@ continue. Otherwise abort it."
         (t (throw job (list "aborted" t)))))
 
 (defun follow-no-more (job)
-  "If JOB only reports how a thread of the program continues, answer its request with the report
-that the thread continues, and end JOB."
+  "If JOB only reports how a thread of the program continues, end JOB. If its request was not
+answered yet, first answer it with the report that the thread continues."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))
@@ -157,7 +162,8 @@ The error stays held."
 
 (defun invoke-held-restart (held job name)
   "Invoke the restart called NAME, a text, for the request of JOB, so that the thread of HELD, a
-HELD structure, continues. If debug-eval has kept values for the restart, these are its arguments."
+HELD structure, continues. If debug-eval has kept values for the restart, these are its arguments.
+They are used up even if the restart is refused."
   (destructuring-bind (&optional restart found report) (named-restart held name)
     (declare (ignore report))
     (let ((values (mapcar #'first (shiftf (held-values held) '()))))
@@ -201,24 +207,24 @@ possible, answer with the reason."
           ((null number) (refuse held job "noForm" t "nearest" (nearest-frame held 0)))
           ((null frame) (refuse held job "noFrame" number "frames" (length (held-frames held))))
           (t (multiple-value-bind (function why) (frame-call-again frame)
-               (if
-                function
-                (leave-held-frame held job number function "was run again")
-                (refuse held job "frame" number "why" why "nearest" (nearest-frame held (1+ number))
-                        "form" (form-again-p job))))))))
+               (if function
+                   (leave-held-frame held job number function "was run again")
+                   (refuse held job "frame" number "why" why
+                           "nearest" (nearest-frame held (1+ number))
+                           "form" (form-again-p job))))))))
 
 (defun return-from-held (held job number)
   "HELD is a HELD structure, and NUMBER the number of one of its frames, or NIL for the newest frame
 of the program. For the request of JOB, make this frame return the first list of values in
-HELD-VALUES. If this is not possible, answer with the reason."
+HELD-VALUES. If this is not possible, answer with the reason. The values are used up in any case."
   (let* ((number (or number (position (default-frame held) (held-frames held))))
          (frame (frame-numbered held number))
          (values (first (shiftf (held-values held) '()))))
     (cond ((null frame) (refuse held job "noFrame" number "frames" (length (held-frames held))))
           ((why-not-left frame)
            (refuse held job "frame" number "why" (why-not-left frame)
-                       "nearest"
-                   (position-if-not #'why-not-left (held-frames held) :start (1+ number))))
+                   "nearest" (position-if-not #'why-not-left (held-frames held)
+                                              :start (1+ number))))
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun leave-held-frame (held job number function how)
@@ -231,7 +237,7 @@ this. HOW is a text that completes \"its frame NUMBER ...\" in later answers."
 (defun following (job function)
   "If JOB has its own code to run, return FUNCTION. Otherwise JOB only reports how a thread of the
 program continues. Then return a function that calls FUNCTION and answers the request of JOB with
-the values."
+the values, or by FOLLOW-NO-MORE if FUNCTION does not return."
   (if (job-follows job)
       (lambda ()
         (let ((values '()) (*follower* job))

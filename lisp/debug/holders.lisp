@@ -106,12 +106,14 @@ a structure of the backend."
 
 (defun map-root-symbols (visit system)
   "Call the function VISIT with each symbol that is a root. If SYSTEM is false, these are the
-symbols in packages of the program, else those in packages of SBCL. Variables such as *, which keep
-values of a REPL, are no roots."
+symbols in packages of the program, else those in packages of SBCL, which are locked. Variables such
+as *, which keep values of a REPL, are no roots."
   (map-packages
    (lambda (package)
      (when (and (not (backend-package-p package))
-                (eq system (and (sb-ext:package-locked-p package) t)))
+                (if system
+                    (sb-ext:package-locked-p package)
+                    (not (sb-ext:package-locked-p package))))
        (do-symbols (symbol package)
          (when (and (eq package (symbol-package symbol))
                     (not (member symbol '(* ** *** / // /// + ++ +++ -))))
@@ -188,11 +190,13 @@ other classes."
   "Record in WALK, a WALK structure, that PARENT, an object or a root, refers to OBJECT. Add OBJECT
 to the queue if the walk must visit it."
   (let ((from (walk-from walk)) (wanted (funcall (walk-wanted walk) object)))
-    (flet ((note-hit () (push (cons object parent) (walk-hits walk))))
-      (cond ((and wanted (not (walk-many walk))) (note-hit))
-            ((or (gethash object from)
+    (flet ((note-hit () (push (cons object parent) (walk-hits walk)))
+           (passed-over-p ()
+             (or (gethash object from)
                  (and (named-class-p object) (not (symbolp parent)))
-                 (not (or wanted (holding-p object)))))
+                 (not (or wanted (holding-p object))))))
+      (cond ((and wanted (not (walk-many walk))) (note-hit))
+            ((passed-over-p))
             ((>= (hash-table-count from) (walk-limit walk)) (setf (walk-full walk) t))
             (t (setf (gethash object from) parent)
                (vector-push-extend object (walk-queue walk))
@@ -234,10 +238,12 @@ and a list of the threads that did not answer."
   (multiple-value-bind (references silent) (thread-references)
     (reach-from-symbols walk nil)
     (look-further walk)
-    (dolist (bound '(t nil))
-      (loop for (root . object) in references
-            when (eq bound (and (thread-root-symbol root) t)) do (reach walk root object))
-      (look-further walk))
+    (flet ((reach-from (wanted-p)
+             (loop for (root . object) in references
+                   when (funcall wanted-p root) do (reach walk root object))
+             (look-further walk)))
+      (reach-from #'thread-root-symbol)
+      (reach-from (complement #'thread-root-symbol)))
     (let ((system (null (walk-hits walk))))
       (when system
         (reach-from-symbols walk t)
@@ -365,11 +371,12 @@ them, and COUNT their number. Otherwise each hit has a row of its own. The rows 
 COUNT come first. Among rows with the same COUNT, the nearest hit comes first."
   (let ((alike (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (rows '()))
     (dolist (hit (reverse (walk-hits walk)))
-      (let* ((likeness (and (walk-many walk) (path-likeness walk (cdr hit) known)))
-             (row (and likeness (gethash likeness alike))))
-        (if row
-            (incf (second row))
-            (push (setf (gethash likeness alike) (list hit 1)) rows))))
+      (if (walk-many walk)
+          (let* ((likeness (path-likeness walk (cdr hit) known)) (row (gethash likeness alike)))
+            (if row
+                (incf (second row))
+                (push (setf (gethash likeness alike) (list hit 1)) rows)))
+          (push (list hit 1) rows)))
     (stable-sort (nreverse rows) #'> :key #'second)))
 
 (defun walk-for (object)

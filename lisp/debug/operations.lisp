@@ -51,13 +51,13 @@ function. If this package is locked, as those of SBCL are, return the current pa
 only required and optional parameters, and only those whose variable has no value in FRAME any more.
 Leave out a parameter if the code did not keep its argument."
   (nil-if-unknown
-    (let* ((kept (loop for variable in (frame-variables frame)
+    (let ((valid (loop for variable in (frame-variables frame)
                        when (eq :valid (variable-validity variable (frame-place frame)))
                          collect (variable-symbol variable))))
       (loop for parameter in (remove '&optional (frame-lambda-list frame))
             for argument in (frame-arguments frame)
             until (member parameter lambda-list-keywords)
-            unless (or (consp parameter) (member parameter kept) (not-kept-p argument))
+            unless (or (consp parameter) (member parameter valid) (not-kept-p argument))
               collect (cons parameter argument)))))
 
 (defun locals-data (frame)
@@ -108,22 +108,21 @@ its local variables instead."
           (found (list "value" (frame-data found frame)))
           (t (no-frame frame)))))
 
-(defun lost-variables (frame known)
+(defun lost-variables (frame bound)
   "Return a list of the symbols that name variables or parameters of FRAME without a value. Leave
-out symbols in the list KNOWN, and symbols that a form cannot bind: uninterned symbols, those of
+out symbols in the list BOUND, and symbols that a form cannot bind: uninterned symbols, those of
 SBCL, and global variables."
-  (let ((place (frame-place frame)) (lost '()) (kept known))
+  (let ((place (frame-place frame)) (lost '()) (left-out bound))
     (dolist (variable (frame-variables frame))
       (if (eq :valid (variable-validity variable place))
-          (push (variable-symbol variable) kept)
+          (push (variable-symbol variable) left-out)
           (push (variable-symbol variable) lost)))
     (loop for symbol in (append lost (frame-lambda-list frame))
           when (and (symbolp symbol)
                     (symbol-package symbol)
-                    (not (member symbol kept))
+                    (not (member symbol left-out))
                     (not (member symbol lambda-list-keywords))
                     (not (locked-symbol-p symbol))
-                    ;; The operator KNOWN (base/sbcl-definitions.lisp) reads SBCL's records.
                     (member (known :variable :kind symbol) '(nil :unknown)))
             collect symbol)))
 

@@ -116,7 +116,7 @@ errors that WATCH selects."
   "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, stop this. In an
 image that somebody else runs, TYPE is not used: the hooks serve the watches of all sessions, and
 stay as long as one of these is in effect."
-  (cond (**attached** (install-watch-hooks))
+  (cond (**attached** (update-watch-hooks))
         (t (setf **on-break** (and type #'note-break))
            (break-at type))))
 
@@ -149,7 +149,7 @@ ended, only remove the old watch."
 image that somebody else runs, the backend calls this at the end of a session (**AT-SESSION-END**).
 In an image that the server started, the session lasts as long as the image."
   (set-session-watch nil)
-  (install-watch-hooks))
+  (update-watch-hooks))
 
 (pushnew 'forget-watch **at-session-end**)
 
@@ -368,7 +368,7 @@ SIMPLE."
   "The names of the hook functions with which watches record conditions in an image that somebody
 else runs.")
 
-(defun install-watch-hooks ()
+(defun update-watch-hooks ()
   "Install the hooks in *SIGNAL-HOOKS* if a watch is in effect. Otherwise uninstall them."
   (call-unrecorded (lambda ()
                      (sb-thread:with-mutex (**watch-hooks-lock**)
