@@ -259,8 +259,8 @@ because PRIN1 would print all."
 (defun value-text (value)
   "Return VALUE printed, as by ~S, in at most *VALUE-LIMIT* and at most *VALUE-BUDGET* characters.
 The second value is true if the text was cut. The third is true if *PRINT-CIRCLE* was turned on
-because VALUE is circular. The fourth is the number of digits if VALUE is a number that was
-shortened, or true if numbers in VALUE were shortened."
+because VALUE is circular. The fourth is true if numbers in VALUE were shortened. The fifth is the
+number of digits if VALUE itself is a number that was shortened."
   (flet ((printed ()
            (bounded-string (if (rationalp value) *value-limit* (min *value-limit* *value-budget*))
                            (lambda (stream) (print-value value stream)))))
@@ -276,7 +276,7 @@ shortened, or true if numbers in VALUE were shortened."
         (if (and (typep value '(or integer ratio)) (not cut))
             (multiple-value-bind (text digits) (without-middle text)
               (if (<= (length text) *value-budget*)
-                  (values text nil nil digits)
+                  (values text nil nil nil digits)
                   (values (subseq text 0 *value-budget*) t)))
             (values text cut circular shortened))))))
 
@@ -310,7 +310,7 @@ value true if it was cut. Otherwise return the values of VALUE-TEXT."
 (defun value-data (value)
   "Return a JSON object for VALUE with its text, which is limited in length. It has the length of
 VALUE if elements are hidden, and an id if the text does not show all of VALUE."
-  (multiple-value-bind (text cut circular shortened) (value-display-text value)
+  (multiple-value-bind (text cut circular shortened digits) (value-display-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
       (object "text" text
@@ -318,9 +318,9 @@ VALUE if elements are hidden, and an id if the text does not show all of VALUE."
               "characters" (and cut (stringp value) (length value))
               "length" hidden
               "circular" circular
-              "digits" (and (integerp shortened) shortened)
-              "shortened" (eq shortened t)
-              "id" (cond ((integerp shortened) (object-id value t))
+              "digits" digits
+              "shortened" shortened
+              "id" (cond (digits (object-id value t))
                          ((or cut hidden shortened) (object-id value)))))))
 
 (defun values-data (values)
@@ -392,7 +392,7 @@ warnings, so that later answers do not repeat them."
 if PACKAGE is NIL, the session's package. If TOGETHER is true, compile everything in one compilation
 unit. Return the plist from FUNCTION. If FUNCTION ends in another way, as by an error, return
 members that tell how. Add members about warnings, restarts and settings."
-  (let ((*remarks* (make-remarks)) (members '()) (ended nil)
+  (let ((*remarks* (make-remarks)) (members '()) (returned nil)
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*loads-in-spite* together)
         (*progress-functions* (cons #'remarks-so-far *progress-functions*))
@@ -404,9 +404,10 @@ members that tell how. Add members about warnings, restarts and settings."
        (setf members (job-result *job* (lambda ()
                                          (multiple-value-prog1
                                              (call-collecting-warnings function :together together)
-                                           (setf ended t))))
-             members (list* "package" (package-name (usable-package *package*)) members))))
-    (unless ended (forget-undefined))
+                                           (setf returned t)))))
+       ;; FUNCTION can have changed *PACKAGE*.
+       (setf members (list* "package" (package-name (usable-package *package*)) members))))
+    (unless returned (forget-undefined))
     (append members
             (warning-members)
             (taken-members)

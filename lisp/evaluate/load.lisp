@@ -96,7 +96,7 @@ is \"listed\", remove them only if earlier answers have shown all of them to the
                             ;; A later form can be read only after the forms before it are loaded.
                             (:stopped (lambda ()
                                         (load-in-sections section fasl readtable #'load-it)))
-                            ((nil) nil)
+                            ((nil) nil) ; Nothing was compiled.
                             (t (lambda () (load-it) failed)))
                           source file forget))))))))
 

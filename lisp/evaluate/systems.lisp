@@ -38,13 +38,13 @@ ASDF looks for it, and the names of the systems that this file defines instead. 
 is no such file, or if it does define NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
          ;; The registry has the name of a symbolic link, and the system has the name of its target.
-         (true (and file (true-file file)))
-         (systems (loop for other in (and true (asdf-call "REGISTERED-SYSTEMS"))
+         (target (and file (true-file file)))
+         (systems (loop for other in (and target (asdf-call "REGISTERED-SYSTEMS"))
                         for source = (asdf-value "SYSTEM-SOURCE-FILE"
                                                  (asdf-value "REGISTERED-SYSTEM" other))
-                        when (and source (equal true (true-file source)))
+                        when (and source (equal target (true-file source)))
                           collect other)))
-    (and true
+    (and target
          (not (member name systems :test #'string=))
          (object "file" (sb-ext:native-namestring file)
                  "systems" (page (sort systems #'string<) 0 20)))))
@@ -178,10 +178,10 @@ files of NAME are loaded."
 and no system NAME is registered, return a new system NAME without files, because newer versions of
 ASDF make NAME/TESTS depend on NAME. Otherwise return NIL."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
-                    (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
-                                               (asdf-call "REGISTERED-SYSTEMS"))
-                            thereis (and (equal name (asdf-call "PRIMARY-SYSTEM-NAME" other))
-                                         other)))))
+                    (find name (mapcar (lambda (each) (asdf-call "REGISTERED-SYSTEM" each))
+                                       (asdf-call "REGISTERED-SYSTEMS"))
+                          :key (lambda (system) (asdf-call "PRIMARY-SYSTEM-NAME" system))
+                          :test #'equal))))
     (and other
          (make-instance (contrib-symbol "ASDF" "SYSTEM")
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
@@ -191,14 +191,15 @@ ASDF make NAME/TESTS depend on NAME. Otherwise return NIL."
 system (DEFINING-FILE, PRIMARY-SYSTEM). Keep the search functions that FUNCTION adds to ASDF."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
-        (let ((*passed-over* :unasked) (left (symbol-value searches)))
+        (let ((*passed-over* :unasked) (kept (symbol-value searches)))
           (unwind-protect
                (progv (list searches)
-                   (list (append (list #'primary-system) left (list #'defining-file)))
+                   (list (append (list #'primary-system) kept (list #'defining-file)))
                  (unwind-protect (funcall function)
-                   (setf left (remove #'primary-system
+                   (setf kept (remove #'primary-system
                                       (remove #'defining-file (symbol-value searches))))))
-            (setf (symbol-value searches) left)))
+            ;; Here PROGV has restored the old list.
+            (setf (symbol-value searches) kept)))
         (funcall function))))
 
 (defun call-finding-all (function)
@@ -260,10 +261,10 @@ folder, and one that was reported before."
   "Return a list of the system names that a user who writes NAME may mean, the likeliest first
 and without duplicates: NAME if it is known, then known systems that differ from NAME only in letter
 case, then NAME even if it is unknown, then NAME in lower case."
-  (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems))
-                       :test-not #'string-equal)))
-    (remove-duplicates (append (and (member name known :test #'string=) (list name))
-                               known
+  (let ((alike (remove-if-not (lambda (known) (string-equal name known))
+                              (append (asdf-call "REGISTERED-SYSTEMS") (known-systems)))))
+    (remove-duplicates (append (and (member name alike :test #'string=) (list name))
+                               alike
                                (list name (string-downcase name)))
                        :test #'string= :from-end t)))
 

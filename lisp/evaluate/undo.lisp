@@ -106,17 +106,17 @@ definition."
          (function (plain-function name)))
     (values (list* macro function (mapcar #'cdr info))
             (lambda ()
-              ;; If NAME had a function before, and now has neither a function nor a kind (function
-              ;; or macro), code has called FMAKUNBOUND meanwhile. Compiling never does this, so it
-              ;; was intended: restore nothing.
-              (unless (and (or macro function) (not (fboundp name))
-                           (not (known :function :kind name)))
-                (cond ((and macro (not (eq macro (macro-function name))))
-                       (setf (macro-function name) macro))
-                      ((and function (not (eq function (plain-function name))))
-                       (setf (fdefinition name) function))
-                      ((and (fboundp name) (not macro) (not function)) (fmakunbound name)))
-                (restore-info name '(:function) info))))))
+              ;; If NAME was defined before and now has neither a function nor a kind (function or
+              ;; macro), code has called FMAKUNBOUND meanwhile. Compiling never does this, so it was
+              ;; intended: restore nothing.
+              (let ((undefined (and (not (fboundp name)) (not (known :function :kind name)))))
+                (unless (and (or macro function) undefined)
+                  (cond ((and macro (not (eq macro (macro-function name))))
+                         (setf (macro-function name) macro))
+                        ((and function (not (eq function (plain-function name))))
+                         (setf (fdefinition name) function))
+                        ((and (fboundp name) (not macro) (not function)) (fmakunbound name)))
+                  (restore-info name '(:function) info)))))))
 
 (defun setf-function-aspect (symbol)
   "Return two values about the function (SETF SYMBOL): a list of functions and source locations of
@@ -137,10 +137,9 @@ value of SYMBOL, unless SYMBOL was unbound and has become a constant or global v
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "SBCL's globaldb has information about SYMBOL, such as its SETF expander. Consider only the
-categories from OTHER-CATEGORIES. Return two values: a list of the objects in this information, such
-as functions and source locations, and a function without parameters that stores the information
-again."
+  "Return two values about what SBCL's globaldb knows of SYMBOL in the categories from
+OTHER-CATEGORIES, such as its SETF expander: a list of functions and source locations of the current
+definitions, and a function without parameters that restores these definitions."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))
@@ -170,6 +169,7 @@ for a class. If OLD is NIL, make SYMBOL name no class. The other arguments are w
 LAYOUT, or NIL; STATE; and SUPERS, a list of superclassoids. LAYOUT may belong to another classoid
 now, so give it back to OLD."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
+    ;; Do this first: SUPERCLASSOIDS looks at the classoid that SYMBOL names now.
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
         (remove-subclassoid new super)))

@@ -6,7 +6,8 @@
 ;;;; of that thread, and counts them in a GROWER structure. When the heap is nearly full,
 ;;;; JUDGE-FAIRLY collects all garbage, or as much as there is room for, and counts again, so that
 ;;;; no job or thread is ended because of garbage. END-GROWERS ends the jobs and threads that have
-;;;; filled most of the heap. The hash table **STARTERS**, from threads to jobs, is in threads.lisp.
+;;;; filled most of the heap. The hash table **STARTERS**, from threads to jobs or :BACKEND, is in
+;;;; threads.lisp.
 ;;;; Here, the size of the heap is **HEAP-SIZE**: the octets that live objects may take, a third or
 ;;;; half of SBCL's heap. LITTLE and the functions that measure and collect are in collection.lisp.
 
@@ -47,12 +48,12 @@ This function runs after every garbage collection, in the thread that collected.
   "Return a list of the jobs and threads to end, from JUDGE-GROWERS. Garbage must not count as
 growth. So before any are ended, call COLLECT-WHAT-FITS to collect garbage, and judge again. Return
 NIL if the heap has grown too little since the last such collection."
-  (let ((ends (judge-growers)))
+  (let ((ends (judge-growers))) ; This also sets **USAGE**.
     (setf **reclaimed** (min **usage** **reclaimed**))
     (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
-      (let ((all (collect-what-fits)))
+      (let ((collected-all (collect-what-fits)))
         (prog1 (judge-growers)
-          (when all (setf **reclaimed** **usage**)))))))
+          (when collected-all (setf **reclaimed** **usage**)))))))
 
 (defun judge-growers ()
   "Charge the growth of the heap since the last collection to jobs and threads. Limit the memory
@@ -66,8 +67,8 @@ that can be allocated before the next collection. Return a list of the jobs and 
 
 (defun charge-growth (usage)
   "Charge the growth of the heap since the previous collection to the jobs and threads that
-GROWING-NOW returns. USAGE is the number of octets in use now. If octets were freed, reduce what is
-charged to each job and thread. Forget jobs and threads that have ended."
+GROWING-NOW returns. USAGE is the number of octets in use now: store it in **USAGE**. If octets were
+freed, reduce what is charged to each job and thread. Forget jobs and threads that have ended."
   (let ((growth (- usage (shiftf **usage** usage))))
     (dolist (key (growing-now))
       (let ((grower (or (gethash key **growers**)
