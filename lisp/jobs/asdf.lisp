@@ -103,20 +103,21 @@ the function that loads ASDF or the manager. Otherwise return NIL."
   "Call FUNCTION, which uses the reader, and return its values. If the reader misses a package of
 ASDF or of the library manager, load ASDF or the manager, and call FUNCTION again. This ends,
 because PACKAGE-LOADER returns no loader that has already run."
-  (funcall (block unread
-             (return-from call-reading
-               (handler-bind ((package-error (lambda (condition)
-                                               (let ((loader (package-loader condition)))
-                                                 (when loader (return-from unread loader))))))
-                 (funcall function)))))
+  (let ((needed (block unread
+                  (return-from call-reading
+                    (handler-bind ((package-error (lambda (condition)
+                                                    (let ((loader (package-loader condition)))
+                                                      (when loader (return-from unread loader))))))
+                      (funcall function))))))
+    (funcall needed))
   (call-reading function))
 
 (defun unread-cause (condition)
   "LOAD, COMPILE-FILE or ASDF has signalled CONDITION. Return the reader error that caused it. If
 there is none, return CONDITION, or the error inside CONDITION if this is ASDF's error about an .asd
 file."
-  (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
-         (wrapper (if (and unloaded (typep condition unloaded))
+  (let* ((asd-error (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
+         (wrapper (if (and asd-error (typep condition asd-error))
                       (part-of-condition (contrib-symbol "ASDF" "ERROR-CONDITION") condition)
                       condition))
          (cause (nil-if-unknown (encapsulated-condition wrapper))))

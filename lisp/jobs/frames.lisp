@@ -106,7 +106,7 @@ is the default value."
                                       (t value))))
           arguments))))
 
-(defparameter *signalling*
+(defparameter *machinery*
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
     "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
@@ -145,9 +145,9 @@ in NAMES, a list."
 
 (defun machinery-p (name)
   "Return true if NAME, a debug name, belongs to a foreign function, to a function of the backend,
-or to a function in *SIGNALLING*, by which SBCL signals conditions or evaluates forms. Frames of
+or to a function in *MACHINERY*, by which SBCL signals conditions or evaluates forms. Frames of
 such functions at the ends of the stack are not shown."
-  (or (stringp name) (backend-name-p name) (named-p name *signalling*)))
+  (or (stringp name) (backend-name-p name) (named-p name *machinery*)))
 
 (defparameter *entries*
   '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
@@ -220,17 +220,16 @@ function. Otherwise return FRAMES."
   "Return a list of the frames of user code in this thread, newest first. The oldest is the frame of
 the user code that the backend has called. Frames of the backend and of SBCL at both ends are left
 out."
-  (let ((frames (loop for frame = (top-frame) then (frame-below frame)
-                      for depth from 0 below 2000
-                      for role = (and frame (frame-role (frame-name frame)))
-                      while (and frame (not (eq role :user-code)))
-                      unless (eq role :between) collect frame)))
+  (let* ((frames (loop for frame = (top-frame) then (frame-below frame)
+                       for depth from 0 below 2000
+                       for role = (and frame (frame-role (frame-name frame)))
+                       while (and frame (not (eq role :user-code)))
+                       unless (eq role :between) collect frame))
+         (below-newest (without-machinery (below-wait (below-entry frames))))
+         (above-oldest (reverse (without-machinery (reverse below-newest) :loader t))))
     ;; The backend's hooks, such as the one for new methods, have frames between those of user code.
     ;; These frames would not help a reader.
-    (remove-if (lambda (frame) (backend-name-p (frame-name frame)))
-               (reverse (without-machinery (reverse (without-machinery
-                                                     (below-wait (below-entry frames))))
-                                           :loader t)))))
+    (remove-if (lambda (frame) (backend-name-p (frame-name frame))) above-oldest)))
 
 (defun frame-call (frame)
   "Return a list of the name of the function of FRAME, and its arguments as far as they are known."
@@ -317,7 +316,9 @@ oldest frame if user code called its function. If all frames belong to the syste
   (loop for first = t then nil
         while frames
         append (let* ((own (not (system-frame-p (first frames))))
-                      (end (or (position-if (lambda (frame) (eq own (system-frame-p frame))) frames)
+                      (end (or (if own
+                                   (position-if #'system-frame-p frames)
+                                   (position-if-not #'system-frame-p frames))
                                (length frames)))
                       (run (subseq frames 0 end)))
                  (setf frames (nthcdr end frames))

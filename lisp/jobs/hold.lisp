@@ -162,11 +162,9 @@ be redefined (REDEFINES-COMPILED-P)."
   "Call FUNCTION, which does work of this job a second time, and return its values. It may signal
 the same conditions as the first time. So forget meanwhile which restarts were invoked, and allow
 each to be invoked once more. Afterwards *RESTARTS-TAKEN* has those of both times."
-  (let* ((before *restarts-taken*) (*restarts-taken* (make-hash-table :test 'equal))
-         (again *restarts-taken*))
-    (unwind-protect (funcall function)
-      (let ((*restarts-taken* before))
-        (maphash (lambda (key taken) (note-taken key (cdr taken))) again)))))
+  (let ((again (make-hash-table :test 'equal)))
+    (unwind-protect (let ((*restarts-taken* again)) (funcall function))
+      (maphash (lambda (key taken) (note-taken key (cdr taken))) again))))
 
 (defun take-chosen-restart (condition)
   "Invoke the first of *CHOSEN-RESTARTS* that is available for CONDITION and needs no arguments.

@@ -54,9 +54,10 @@ Leave out other slots: to read these, SBCL would evaluate initforms, which are u
     (loop for slot in (sb-mop:class-slots (class-of condition))
           for name = (sb-mop:slot-definition-name slot)
           for (nil value found) = (multiple-value-list (get-properties assigned (list name)))
-          for (nil other also) = (multiple-value-list
-                                  (get-properties given (sb-mop:slot-definition-initargs slot)))
-          when (or found also) collect (cons name (if found value other)))))
+          for (nil initial passed) = (multiple-value-list
+                                      (get-properties given
+                                                      (sb-mop:slot-definition-initargs slot)))
+          when (or found passed) collect (cons name (if found value initial)))))
 
 (defun all-slots (object)
   "Return an alist from names to values of the slots of OBJECT that can be read without user code.

@@ -146,9 +146,9 @@ is true, has as internal symbols."
                             (when far (note symbol far))))
                         package)))
     ;; Stop when three symbols are found, because WANTED is slow.
-    (nearest-three (loop for (text far beside symbol) in (sort found #'nearer-p)
+    (nearest-three (loop for (text far rank symbol) in (sort found #'nearer-p)
                          while (< (length near) 3)
-                         when (funcall wanted symbol) collect (list text far beside) into near
+                         when (funcall wanted symbol) collect (list text far rank) into near
                          finally (return near)))))
 
 (defun near-packages (name)
@@ -224,7 +224,8 @@ has contained the name of the file yet. Otherwise return NIL."
        (not **init-file-named**)
        (missing-name-p condition)
        (null (near-condition condition))
-       (setf **init-file-named** **init-file**)))
+       (progn (setf **init-file-named** t)
+              **init-file**)))
 
 (defun near-condition (condition)
   "Return a list of at most three names, as texts, near the missing name in CONDITION. Return NIL if

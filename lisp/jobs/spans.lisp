@@ -358,9 +358,10 @@ NIL. Return NIL if it is unknown."
 is the number of the form. DATE is the write date of the version, or NIL for the newest version.
 Return NIL if the package is unknown or was deleted."
   (let* ((file (find-spans path date))
-         (read (and file (find-if (lambda (pair) (<= (car pair) form))
+         ;; The packages of later forms come first.
+         (pair (and file (find-if (lambda (pair) (<= (car pair) form))
                                   (file-spans-packages file)))))
-    (and read (find-package (cdr read)))))
+    (and pair (find-package (cdr pair)))))
 
 (defun list-span (spans number)
   "Return a list (START END), in characters, for the list with NUMBER in SPANS, a SPANS vector.
@@ -385,11 +386,11 @@ in the top-level form with number FORM. FILE is a FILE-SPANS structure or NIL. O
 offsets of the top-level forms, as SBCL recorded them at the load. Return NIL if the place is
 unknown, or if the structure FILE has, for this form or the next one, another offset than OFFSETS."
   (let ((span (list-span (form-spans file form) number))
-        (read (and file (file-spans-offsets file))))
+        (own-offsets (and file (file-spans-offsets file))))
     (flet ((same-p (form)
-             (or (>= form (length read))
+             (or (>= form (length own-offsets))
                  (>= form (length offsets))
-                 (eql (elt read form) (elt offsets form)))))
+                 (eql (elt own-offsets form) (elt offsets form)))))
       (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)

@@ -29,9 +29,9 @@ UNDEFINED: NIL, or a list (KIND NAME) for an undefined name. KIND is a keyword s
 (defstruct (remarks (:constructor make-remarks ()))
   "The warnings of a call.
 WARNINGS: a list of KEPT structures, newest first.
-COUNT, NOTES, FILE-NOTES: the numbers of all warnings, of the compiler notes among them, and of the
-compiler notes about files.
-KEYS: a list with one key for each warning, by which KEPT-BEFORE-P recognizes a repeated warning.
+COUNT, NOTES, FILE-NOTES: the numbers of all warnings, including those beyond *WARNING-LIMIT*, of
+the compiler notes among them, and of the compiler notes about files.
+KEYS: a list with one key for each kept warning, by which KEPT-BEFORE-P recognizes a repeated one.
 REDEFINED: a list of texts about redefinitions, newest first.
 LACKS-MANAGER: true if a file uses a package of a library manager and the user has none."
   (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (redefined '()) (lacks-manager nil))
@@ -157,7 +157,7 @@ arguments are integers, NIL or symbols from FORM."
                     always (or (integerp each)
                                (and (symbolp each) (or (null each) (member each form)))))))))
 
-(defun call-text (form)
+(defun new-call-warning (form)
   "Compile a copy of FORM, a call, with variables in place of all arguments except keywords. Return
 the text of the compiler's warning about the copy, or NIL if there is none."
   (let* ((text nil)
@@ -197,7 +197,7 @@ the text of the compiler's warning about the copy, or NIL if there is none."
   "WARNING is a JSON object for an earlier warning about the call FORM. Compile a call like FORM. If
 the compiler no longer warns, return NIL. Otherwise return a copy of WARNING with the text of the
 new warning."
-  (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
+  (let ((text (new-call-warning form)) (members (copy-list (json-object-members warning))))
     (when text
       (setf (second (member "text" members :test #'equal)) text)
       (make-json-object members))))
@@ -360,6 +360,7 @@ a unit instead, because only a unit can set the level."
 (defun call-collecting-warnings (function &key together)
   "Call FUNCTION, and keep in *REMARKS* the warnings that would be printed to the output of this
 call. If TOGETHER is true, compile everything in one compilation unit."
+  ;; SIGNAL-AGAIN-LATER (unhandled.lisp) uses *HANDLERS-OUTSIDE*.
   (let ((*handlers-outside* (and +handlers+ (symbol-value +handlers+))))
     (backend-handler-bind ((warning #'note-warning)
                          (sb-ext:compiler-note #'note-warning)
@@ -396,9 +397,10 @@ has ended: the message of the error already has the undefined name that matters.
 
 (defun warning-members ()
   "Return a plist of JSON members about the warnings of this call."
-  (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
-         (count (- (remarks-count *remarks*)
-                   (- (length (remarks-warnings *remarks*)) (length warnings)))))
+  (let* ((kept (reverse (remarks-warnings *remarks*)))
+         (warnings (remove nil (mapcar #'warning-now kept)))
+         (obsolete-count (- (length kept) (length warnings)))
+         (count (- (remarks-count *remarks*) obsolete-count)))
     (list "warnings" warnings
           "warningCount" (and (plusp count) count)
           "noteCount" (and (plusp (remarks-notes *remarks*)) (remarks-notes *remarks*))

@@ -99,15 +99,16 @@ Skip operations that only set a value or that serve only the compiler."
   (let ((text (first doing)))
     (when (and (or *recording* *effects* **attached**)
                (not (starts-p text "binding" "setting the value")))
-      (when *recording*
+      (when *recording* ; for LIVE-LISP.SOURCES
         (record-change name (setter-kind text))
         (when (and (starts-p text "globally declaring")
                    (member (second doing) '(special sb-ext:global) :test #'eq))
           (record-evaluated name :special)))
       (unless (starts-p text "declaring" "proclaiming")
-        (noting
+        (noting ; for a rebuild
           (let ((symbol (note-name name)))
             (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
+      ;; For the answers of other servers.
       (when (and **attached** (starts-p text "defining" "setting fdefinition"
                                         "setting the macro-function" "setting the symbol-function"))
         (with-isolation (note-changed-name (name-text name))))))
