@@ -140,15 +140,16 @@ method for another class."
                            append (sb-mop:slot-definition-readers slot)
                            append (sb-mop:slot-definition-writers slot))
                      :test #'equal :from-end t)
-        for kept = (and (fboundp name)
-                        (typep (plain-definition name) 'generic-function)
-                        (others-methods name class))
-        unless (eq kept :above)
-          collect (object "name" (name-text name) "kept" (and kept t))))
+        for others = (and (fboundp name)
+                          (typep (plain-definition name) 'generic-function)
+                          (others-methods name class))
+        unless (eq others :above)
+          collect (object "name" (name-text name) "kept" (and others t))))
 
 (defun structure-function-names (class)
   "Return a list of the names of functions that DEFSTRUCT made for the structure CLASS:
-accessors, (SETF accessor), copier, predicate and constructors."
+accessors, (SETF accessor), copier, predicate and constructors. Unlike STRUCTURE-FUNCTIONS, leave
+out accessors of inherited slots, and setters of read-only slots."
   (let ((description (structure-description class)))
     (remove nil (append (loop for slot in (sb-mop:class-direct-slots class)
                               append (multiple-value-bind (accessor read-only)

@@ -105,10 +105,10 @@ in CLASSES. Both lists are in the order of CLASSES."
           (push accessor readers)
           (unless read-only (push (list 'setf accessor) writers))))
       (unless (typep class 'structure-class)
-        (dolist (slot (remove name (sb-mop:class-direct-slots class)
-                              :key #'sb-mop:slot-definition-name :test-not #'eq))
-          (setf readers (revappend (sb-mop:slot-definition-readers slot) readers)
-                writers (revappend (sb-mop:slot-definition-writers slot) writers)))))
+        (dolist (slot (sb-mop:class-direct-slots class))
+          (when (eq name (sb-mop:slot-definition-name slot))
+            (setf readers (revappend (sb-mop:slot-definition-readers slot) readers)
+                  writers (revappend (sb-mop:slot-definition-writers slot) writers))))))
     (values (remove-duplicates (nreverse readers) :from-end t)
             (remove-duplicates (nreverse writers) :test #'equal :from-end t))))
 
@@ -158,7 +158,7 @@ EFFECTIVE is the effective slot definition, or NIL if CLASS is not finalized. In
 direct slot definitions in CLASSES are combined."
   (let* ((definers (definers name classes))
          (slots (if effective (list effective) (mapcar #'cdr definers)))
-         (type (find t (mapcar #'sb-mop:slot-definition-type slots) :test-not #'eq))
+         (type (first (remove t (mapcar #'sb-mop:slot-definition-type slots))))
          (initargs (remove-duplicates (mapcan (lambda (slot)
                                                 (copy-list (sb-mop:slot-definition-initargs slot)))
                                               slots)))

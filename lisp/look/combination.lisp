@@ -182,11 +182,11 @@ reason, such as \"primary\" if no method is primary, and further text."
 
 (defun calls-no-next-p (method)
   "Return true if the code of METHOD certainly does not contain CALL-NEXT-METHOD."
-  (let* ((function (and (not (typep method 'sb-mop:standard-accessor-method))
-                        (method-function method)))
+  (let* ((accessor (typep method 'sb-mop:standard-accessor-method))
+         (function (and (not accessor) (method-function method)))
          (simple (and function (simple-function function)))
          (xrefs (and simple (packed-xrefs simple))))
-    (cond ((typep method 'sb-mop:standard-accessor-method) t)
+    (cond (accessor t)
           ((null simple) nil)
           ((and xrefs +next-method-call+ (xrefs-kept-p +next-method-call+))
            (map-xrefs (lambda (kind used number)
@@ -220,10 +220,13 @@ its ENTRY, from 1."
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
                (push (make-entry method from entered) entries)
-               (let* ((number (incf count)) (on (and entered (not (calls-no-next-p method)))))
+               (let* ((number (incf count))
+                      (next-entered (and entered (not (calls-no-next-p method))))
+                      ;; For all methods after one that makes no call, FROM is that one.
+                      (next-from (if entered number from)))
                  (if (null next)
                      number
-                     (let ((inner (follow (first next) (rest next) (if entered number from) on)))
+                     (let ((inner (follow (first next) (rest next) next-from next-entered)))
                        ;; If the next method is a method object, FOLLOW has added an ENTRY for it,
                        ;; and the copy of FORM contains only the number of METHOD. If it is a
                        ;; MAKE-METHOD form, it has no ENTRY, so the copy contains this form after

@@ -138,9 +138,9 @@ KINDS are keywords such as :FUNCTION for the kinds of definitions to look for."
                 "evaluated" (evaluation-data method :method)
                 (maker-members method :method))))))
 
-(defvar *holders* nil
+(defvar *packages-searched* nil
   "NIL, or a hash table from packages to the results of VARIABLES-BY-VALUE. Code that describes many
-methods binds *HOLDERS* to a new table, so that each package is searched only once.")
+methods binds this to a new table, so that each package is searched only once.")
 
 (defun variables-by-value (package)
   "Return an EQ hash table from values to the variables of PACKAGE that have them. If several
@@ -163,9 +163,9 @@ variables have the same value, the table has the one whose name sorts first."
   "Return a variable that has the value OBJECT, and whose home package is one of PACKAGES. Return
 NIL if there is none."
   (loop for package in packages
-          thereis (gethash object (if *holders*
-                                      (or (gethash package *holders*)
-                                          (setf (gethash package *holders*)
+          thereis (gethash object (if *packages-searched*
+                                      (or (gethash package *packages-searched*)
+                                          (setf (gethash package *packages-searched*)
                                                 (variables-by-value package)))
                                       (variables-by-value package)))))
 
@@ -220,7 +220,7 @@ the object. The object itself is not printed, since its print method may fail or
 OFFSET on. Both values are NIL unless FUNCTION is a generic function."
   (let ((methods (and (typep function 'generic-function)
                       (sb-mop:generic-function-methods function)))
-        (*holders* (make-hash-table :test 'eq)))
+        (*packages-searched* (make-hash-table :test 'eq)))
     (list "methodCount" (and methods (length methods))
           "methods" (mapcar #'method-data (page methods offset limit)))))
 
