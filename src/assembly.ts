@@ -152,7 +152,8 @@ export function assembleParts(
   const longCalls = new LongCalls(image, longMs);
   const { log, history, intents } = recordsOf(config, oneOfSeveral?.name);
   const observations = oneOfSeveral?.observations ?? new Observations(config.profiles, config.root);
-  const ownNotices = config.noSandboxReason === undefined ? [] : [`Note: ${sandboxText(config)}`];
+  // Taken by the first answer of the server's own image, because a sandbox is only for that image.
+  const sandboxNotices = config.noSandboxReason === undefined ? [] : [`Note: ${sandboxText(config)}`];
   const rollBack = () => rollBackUnfinished(workspace, intents);
   const executor = new Executor(registry, {
     image: oneOfSeveral?.name,
@@ -160,10 +161,10 @@ export function assembleParts(
     standing: standingApprovals(config, workspace),
     audit: log,
     ready: (oneOfSeveral?.rollBackOnce(rollBack) ?? rollBack()).then((texts) => void notices.push(...texts)),
-    ...(sandbox && { remark: refusals(config.root, image, sandbox) }),
+    ...(sandbox && { remark: sandboxRemark(config.root, image, sandbox) }),
     takeNotices: () => [
       ...notices.splice(0),
-      ...(image.isAttached ? [] : ownNotices.splice(0)),
+      ...(image.isAttached ? [] : sandboxNotices.splice(0)),
       ...image.takeNotices().map((notice) => {
         const text = noticeText(notice);
         return notice.kind === 'cancelled' ? { own: text } : text;
@@ -230,7 +231,7 @@ function freshImages(
       root === config.root ? toolDependencies().workspace.root : root,
       placesIn(fresh, (real) => (isInCopy(real) ? undefined : forbids(real))),
     );
-    const own = {
+    const replacements = {
       image: fresh,
       replaceable: undefined,
       places,
@@ -238,7 +239,7 @@ function freshImages(
       history: new ReplHistory(undefined),
       shownWarnings: new ShownWarnings(),
     };
-    return image.withExtraImage(fresh, () => work({ ...toolDependencies(), ...own }));
+    return image.withExtraImage(fresh, () => work({ ...toolDependencies(), ...replacements }));
   };
 }
 
@@ -283,7 +284,7 @@ function loadedTexts(image: Image): ReadLoaded {
 /** Returns a function that takes the text of an answer of IMAGE. If the text shows that SANDBOX refused an operation,
  * the function resolves with an explanation for the model, else with undefined. An image that somebody else runs is in
  * no sandbox. */
-function refusals(
+function sandboxRemark(
   root: string,
   image: Image,
   sandbox: Sandbox,

@@ -34,7 +34,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const asksHelp = flags.has('help');
   // A verb, such as eval, gets here only with --help, or when it is not the first word, which is an error. runVerb runs
   // it otherwise.
-  const command = asksHelp && verbNamed(first) !== undefined ? 'help' : readCommand(first, rest);
+  const asksHelpOnVerb = asksHelp && verbNamed(first) !== undefined;
+  const command = asksHelpOnVerb ? 'help' : readCommand(first, rest);
   checkFlags(command, [...all.keys()]);
   const roots = readDirectories('root', all);
   const current = process.cwd();
@@ -44,7 +45,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     command: asksHelp ? 'help' : flags.has('version') ? 'version' : command,
     /** The words that follow the command: for `search`, the query; for `help`, a verb or a tool; for `dial`, the name
      * of an image; for `image`, options of SBCL. */
-    operands: asksHelp && verbNamed(first) !== undefined ? [first] : rest,
+    operands: asksHelpOnVerb ? [first] : rest,
     /** The working directory of the image. Relative paths start in it. */
     root: roots[0] ?? current,
     /** Directories in which file tools may read and write. Without --root, this is the current directory; if that is

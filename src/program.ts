@@ -83,12 +83,12 @@ async function setUp(command: 'install' | 'uninstall', config: Config): Promise<
   const { clientList } = await import('./install/report.ts');
   const { install, uninstall } = await import('./install/install.ts');
   if (client === undefined) {
-    if (command === 'install') return print(clientList(place(config)));
+    if (command === 'install') return print(clientList(installContext(config)));
     throw new UsageError('The command uninstall needs the client: live-lisp uninstall --client NAME.');
   }
   const trust = command === 'install' && (config.trust ? checkedTrust(config) : await isTrusted(config));
-  const how = trust ? trustedLaunch(launch()) : launch();
-  const request = { client, scope, dryRun, place: place({ ...config, trust }), launch: how };
+  const context = installContext({ ...config, trust });
+  const request = { client, scope, dryRun, context, launch: trust ? trustedLaunch(launch()) : launch() };
   await (command === 'install' ? install : uninstall)(request, print);
   return 0;
 }
@@ -96,7 +96,7 @@ async function setUp(command: 'install' | 'uninstall', config: Config): Promise<
 /** Prints the findings about CLIENT. Returns the exit code: 0 when all findings are ok, else 1. */
 async function reportClient(client: ClientName, config: Config): Promise<number> {
   const { clientFindings, findingText } = await import('./install/report.ts');
-  const findings = await clientFindings(client, place(config), launch());
+  const findings = await clientFindings(client, installContext(config), launch());
   for (const finding of findings) print(findingText(finding));
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
@@ -110,7 +110,7 @@ async function forget(config: Config): Promise<number> {
 
 /** Returns the folders and the environment in which clients are found, and the tools that clients may run without
  * asking. */
-function place(config: Config): InstallContext {
+function installContext(config: Config): InstallContext {
   const { env: environment, platform } = process;
   const { state, trust } = config;
   const tools = assemble(config).registry.tools();
@@ -158,11 +158,10 @@ async function runWithImage(
   const { images } = parts;
   /** Waits until the start file (--init), if there is one, has registered its tools. If an image is lost, waits until
    * the start file has registered them in the next image. */
-  const withStartFile = async () => {
+  const started = async () => {
     if (config.init !== undefined) for (const image of images) image.start();
     await Promise.all(images.map((image) => image.whenStarted()));
   };
-  if (config.command !== 'doctor') for (const remark of remarks) complain(remark);
   switch (config.command) {
     case 'doctor': {
       const { diagnose } = await import('./doctor/doctor.ts');
@@ -170,12 +169,13 @@ async function runWithImage(
       return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default: // serve or session
+      for (const remark of remarks) complain(remark);
       // With `auto`, the sandbox was tried before.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
       return serveImages({
         config,
         parts,
-        started: withStartFile,
+        started,
         ...ownPackage(),
         onWarm: options.onWarm ?? (() => {}),
         idleMs: options.timeouts?.idleMs,

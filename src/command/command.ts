@@ -192,19 +192,20 @@ async function verbCalls(
   operands: readonly string[],
   options: Arguments,
 ): Promise<ToolCall[]> {
-  const isInput = reads !== undefined && operands.at(-1) === '-';
-  const given = isInput ? operands.slice(0, -1) : operands;
-  const doesRead = isInput || reads === 'always' || (reads !== undefined && given.length === 0);
+  const endsInDash = reads !== undefined && operands.at(-1) === '-';
+  const given = endsInDash ? operands.slice(0, -1) : operands;
+  const doesRead = endsInDash || reads === 'always' || (reads !== undefined && given.length === 0);
   const input = doesRead ? [await standardInput(name)] : [];
   const all = input.some((text) => text.trim() === '') ? undefined : calls?.([...given, ...input]);
   if (all === undefined) throw wrongUse(name);
   return all.map((own) => {
     const twice = Object.keys(options).find((option) => Object.hasOwn(own, option));
     if (twice !== undefined) throw givenTwice(twice);
-    const [special] = Object.keys(own).flatMap((each) => tools[each] ?? []);
+    const [replacement] = Object.keys(own).flatMap((each) => tools[each] ?? []);
+    const called = replacement ?? tool;
     const args = { ...own, ...options };
-    checkArguments(special ?? tool, args, name);
-    return { tool: special ?? tool, args: withResolvedPaths(args) };
+    checkArguments(called, args, name);
+    return { tool: called, args: withResolvedPaths(args) };
   });
 }
 

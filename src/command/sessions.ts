@@ -62,10 +62,10 @@ export async function connectedAmong(sessions: readonly Session[]): Promise<Conn
  * directory; of several, only those with the innermost workspace fit. A workspace that is too wide, such as a home
  * folder, fits only when it is the directory itself. */
 async function fittingSessions({ folder, directory }: Search): Promise<Connected[]> {
-  const fits = sessionsIn(folder).filter(
+  const fitting = sessionsIn(folder).filter(
     ({ workspace }) => isInside(workspace, directory) && (workspace === directory || !isTooWide(workspace)),
   );
-  const connected = await connectedAmong(fits);
+  const connected = await connectedAmong(fitting);
   const longest = Math.max(...connected.map(({ session }) => session.workspace.length));
   const isInnermost = ({ session }: Connected) => session.workspace.length === longest;
   for (const each of connected) if (!isInnermost(each)) each.socket.destroy();
@@ -119,7 +119,7 @@ export async function findOrStart(search: Search, program: readonly string[]): P
   checkWorkspace(workspace);
   const deadline = Date.now() + START_MS;
   const lock = lockFor(folder, workspace);
-  let isLocked = false;
+  let hasLock = false;
   let child: ReturnType<typeof spawnSession> | undefined;
   try {
     while (Date.now() < deadline) {
@@ -133,13 +133,13 @@ export async function findOrStart(search: Search, program: readonly string[]): P
         throw new SetupError(`The session for ${workspace} did not start: ${child.log()}`);
       // After this process has taken the lock, it calls findSession once more before it spawns a session: the previous
       // owner of the lock may have started one in the meantime.
-      if (isLocked) child ??= spawnSession(folder, workspace, program);
-      isLocked ||= takeLock(folder, lock) === undefined;
+      if (hasLock) child ??= spawnSession(folder, workspace, program);
+      hasLock ||= takeLock(folder, lock) === undefined;
       await delay(POLL_MS);
     }
     throw new SetupError(`The session for ${workspace} did not start within ${START_MS / 1000} seconds.`);
   } finally {
-    if (isLocked) rmSync(lock, { force: true });
+    if (hasLock) rmSync(lock, { force: true });
     child?.removeLog();
   }
 }
@@ -168,16 +168,16 @@ export async function beginSession(folder: string, workspace: string): Promise<(
     hasWaited = true;
     await delay(POLL_MS);
   }
-  const end = () => {
-    process.off('exit', end);
+  const giveBack = () => {
+    process.off('exit', giveBack);
     rmSync(lock, { force: true });
   };
-  process.on('exit', end);
+  process.on('exit', giveBack);
   // A session that was there before is no obstacle. Look only for one that the process with the lock has started.
   const [other] = hasWaited
     ? await connectedAmong(sessionsIn(folder).filter((session) => session.workspace === workspace))
     : [];
-  if (other === undefined) return end;
+  if (other === undefined) return giveBack;
   other.socket.destroy();
   throw new SetupError(
     `Another process has just started a session for ${workspace} (process ${other.session.pid}), so this one ends. Use that session, or end it by live-lisp stop and run this again.`,

@@ -101,7 +101,7 @@ function summaryOf(hunks: readonly Hunk[]): QuestionLine {
   const counts = countsText(countsOf(hunks));
   if (first === undefined) return counts;
   const changed = first.lines.findIndex((line) => !line.startsWith(' '));
-  return questionLine`line ${Math.max(1, first.newStart) + changed}, ${counts}`;
+  return questionLine`line ${first.newStart + changed}, ${counts}`;
 }
 
 function countsOf(hunks: readonly Hunk[]): LineCounts {
@@ -121,9 +121,9 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
 /** Returns the part of LINES, the lines of hunks, from the first changed line to the last one. Leaves out the head of
  * the first hunk, but keeps the heads between hunks. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
-  const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
-  const first = lines.findIndex((line, index) => index > 0 && changes(line));
-  return lines.slice(first, lines.findLastIndex(changes) + 1);
+  const isNotContext = ({ text }: QuestionLine) => !text.startsWith(' ');
+  const first = lines.findIndex((line, index) => index > 0 && isNotContext(line));
+  return lines.slice(first, lines.findLastIndex(isNotContext) + 1);
 }
 
 function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {

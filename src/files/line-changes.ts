@@ -3,7 +3,8 @@
 import { diffArrays } from 'diff';
 
 /** A hunk of a unified diff: changed lines, with unchanged lines around them. The first character of each line is its
- * mark. */
+ * mark. `oldStart` and `newStart` are the numbers of the hunk's first line, counted from 1. If the hunk has no lines in
+ * one of the files, its number is that of the line after the hunk. */
 export interface Hunk {
   oldStart: number;
   oldLines: number;
@@ -87,26 +88,11 @@ function changedRuns(
     { mark: '-', lines: old },
     { mark: '+', lines: updated },
   ];
-  if (old.length + updated.length <= 2 || old.length === 0 || updated.length === 0) return replaced;
-  // A search for up to EDIT_LIMIT changed lines counts as the square of this number of steps. After a success, only the
-  // changed lines that it found count.
-  const editLimit = Math.min(
-    old.length + updated.length,
-    Math.floor(Math.sqrt(Math.max(0, steps.remaining))),
-  );
-  steps.remaining -= editLimit ** 2;
-  const found = diffArrays([...old], [...updated], { maxEditLength: editLimit });
-  if (found !== undefined) {
-    const runs = found.map(
-      ({ added, removed, value }): Run => ({
-        mark: added ? '+' : removed ? '-' : ' ',
-        lines: value,
-      }),
-    );
-    const changed = runs.reduce((sum, { mark, lines }) => sum + (mark === ' ' ? 0 : lines.length), 0);
-    steps.remaining += editLimit ** 2 - changed ** 2;
-    return runs;
-  }
+  const isOneEmpty = old.length === 0 || updated.length === 0;
+  const isOneLineEach = old.length === 1 && updated.length === 1;
+  if (isOneEmpty || isOneLineEach) return replaced;
+  const minimal = minimalRuns(old, updated, steps);
+  if (minimal !== undefined) return minimal;
   const anchors = divisions < DIVISION_LIMIT ? anchorsOf(old, updated) : [];
   if (anchors.length === 0) return replaced;
   let [from, to] = [0, 0];
@@ -121,6 +107,32 @@ function changedRuns(
     return [...between, { mark: ' ' as const, lines: old.slice(oldIndex, from) }];
   });
   return [...runs, ...runsBetween(old.slice(from), updated.slice(to), steps, divisions + 1)];
+}
+
+/** Searches for a minimal diff from OLD to UPDATED. Returns undefined when the steps that remain are not enough. A
+ * search for up to EDIT_LIMIT changed lines counts as the square of this number of steps. After a success, only the
+ * changed lines that it found count. */
+function minimalRuns(
+  old: readonly string[],
+  updated: readonly string[],
+  steps: { remaining: number },
+): Run[] | undefined {
+  const editLimit = Math.min(
+    old.length + updated.length,
+    Math.floor(Math.sqrt(Math.max(0, steps.remaining))),
+  );
+  steps.remaining -= editLimit ** 2;
+  const found = diffArrays([...old], [...updated], { maxEditLength: editLimit });
+  if (found === undefined) return undefined;
+  const runs = found.map(
+    ({ added, removed, value }): Run => ({
+      mark: added ? '+' : removed ? '-' : ' ',
+      lines: value,
+    }),
+  );
+  const changed = runs.reduce((sum, { mark, lines }) => sum + (mark === ' ' ? 0 : lines.length), 0);
+  steps.remaining += editLimit ** 2 - changed ** 2;
+  return runs;
 }
 
 /** Returns the longest common subsequence of the lines that are unique both in OLD and in UPDATED. Each element is a
@@ -165,8 +177,10 @@ function longestAscending(pairs: readonly [number, number][]): [number, number][
     ends[low] = index;
   }
   const longest: [number, number][] = [];
-  for (let at = ends.at(-1); at !== undefined; at = predecessors[at])
-    longest.push(...pairs.slice(at, at + 1));
+  for (let at = ends.at(-1); at !== undefined; at = predecessors[at]) {
+    const pair = pairs[at];
+    if (pair !== undefined) longest.push(pair);
+  }
   return longest.reverse();
 }
 

@@ -107,16 +107,18 @@ async function replaceOpened(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const prepared: Prepared[] = [];
-  const present = (replacement: OpenReplacement) =>
-    presentIn({ workspace, path: replacement.path, signal }, replacement);
+  const confirmed = async (replacement: OpenReplacement) => {
+    const file = { workspace, path: replacement.path, signal };
+    const present = await nameFileOnFailure(replacement, () => presentIn(file, replacement));
+    replacement.confirm(present);
+    return present;
+  };
   try {
     for (const replacement of opened) {
-      const now = await nameFileOnFailure(replacement, () => present(replacement));
-      replacement.confirm(now);
-      prepared.push(await nameFileOnFailure(replacement, () => prepare(replacement, now.size === undefined)));
+      const isNew = (await confirmed(replacement)).size === undefined;
+      prepared.push(await nameFileOnFailure(replacement, () => prepare(replacement, isNew)));
     }
-    for (const replacement of opened)
-      replacement.confirm(await nameFileOnFailure(replacement, () => present(replacement)));
+    for (const replacement of opened) await confirmed(replacement);
     checkNotCancelled(signal);
     const removeIntents = await recordIntents(intents, prepared);
     await renameAll(prepared);
@@ -172,7 +174,7 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
     try {
       await rename(folder.at(temporary), folder.at(base));
     } catch (error) {
-      for (const { folder, base, old } of renamed) await restore(folder, base, old);
+      for (const done of renamed) await restore(done.folder, done.base, done.old);
       throw fileFailure(error, replacement.path, 'written');
     }
     renamed.push(replacement);
@@ -215,12 +217,12 @@ export async function rollBackUnfinished(workspace: Workspace, intents: Intents)
 
 /** The state of a file after a kill. 'before': it has its old content. 'after': it has its new content, and the old
  * content is saved. 'changed': it has some other content, or the old content is lost, so it is not touched. */
-type State = 'before' | 'after' | 'changed';
+type StateAfterKill = 'before' | 'after' | 'changed';
 
 /** Undoes an unfinished replacement of FILES, the files that its record lists. Returns a text about what was undone.
  * Returns undefined when all files were renamed, so that nothing has to be undone. */
 async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
-  const states: State[] = [];
+  const states: StateAfterKill[] = [];
   for (const file of files)
     states.push(await withTarget(workspace, file.path, (target) => stateOf(target, file)));
   const allReplaced = states.every((state) => state === 'after');
@@ -237,25 +239,25 @@ async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): P
 
 /** Returns the state of the file TARGET, which a kill may have left unfinished. The third parameter is what a server
  * recorded about this file before it began to replace it. In place of the digest of a missing file, '' is compared. */
-async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<State> {
+async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<StateAfterKill> {
   const now = await digestIn(target, target.names[0] ?? '');
   if ((now ?? '') === before) return 'before';
-  const kept = old === '' ? '' : await digestIn(target, old);
-  return now === after && kept === before ? 'after' : 'changed';
+  const saved = old === '' ? '' : await digestIn(target, old);
+  return now === after && saved === before ? 'after' : 'changed';
 }
 
 function rollBackText(
   workspace: Workspace,
   files: readonly IntendedFile[],
-  states: readonly State[],
+  states: readonly StateAfterKill[],
 ): string {
-  const namesWhere = (matches: (state: State | undefined) => boolean) =>
+  const namesWhere = (matches: (state: StateAfterKill | undefined) => boolean) =>
     files.flatMap(({ path }, index) => (matches(states[index]) ? [visibleName(workspace.name(path))] : []));
   const changed = namesWhere((state) => state === 'changed');
-  const kept = namesWhere((state) => state !== 'changed');
+  const asBefore = namesWhere((state) => state !== 'changed');
   return [
     `A change of ${namesWhere(() => true).join(', ')} was cut off when the server was killed, so live-lisp has undone it:`,
-    `${kept.join(', ') || 'no file'} ${kept.length > 1 ? 'are' : 'is'} as before.`,
+    `${asBefore.join(', ') || 'no file'} ${asBefore.length > 1 ? 'are' : 'is'} as before.`,
     changed.length > 0 &&
       `Somebody has changed these since, so they were left as they are: ${changed.join(', ')}.`,
   ]

@@ -116,6 +116,7 @@ export class Workspace {
         throw fileFailure(failure, path, access === 'read' ? 'read' : 'written');
       },
     );
+    // The errors below tell what exists at PATH, so they come after the check.
     await this.check(location.real, access, path);
     if (link !== undefined) {
       throw new CallError(

@@ -71,10 +71,10 @@ const BOTH = ['user', 'project'] as const;
 
 const plain = ({ node, args }: Launch): Data => ({ command: node, args });
 
-/** Returns the setting for the entry of live-lisp in FILE. KEYS is the one key, at the top level of FILE, under which
+/** Returns the setting for the entry of live-lisp in FILE. KEY is the key, at the top level of FILE, under which
  * the client has its servers. ENTRY makes the value. */
-function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 'toml' = 'jsonc'): Setting {
-  return { kind: 'entry', file, format, path: [keys, ENTRY_NAME], entry };
+function entryIn(file: string, key: string, entry = plain, format: 'jsonc' | 'toml' = 'jsonc'): Setting {
+  return { kind: 'entry', file, format, path: [key, ENTRY_NAME], entry };
 }
 
 /** Returns the folder that the environment variable NAME contains, or OTHER if it does not contain an absolute path. */
@@ -99,9 +99,9 @@ const CLAUDE_ALL = 'mcp__live-lisp';
 /** Returns the three settings files of Claude Code in CONTEXT: for the user, for the project, and for the user in this
  * project. */
 export function claudeSettingsFiles(context: InstallContext): [string, string, string] {
-  const own = clientFolder(context, 'CLAUDE_CONFIG_DIR', join(context.home, '.claude'));
+  const user = clientFolder(context, 'CLAUDE_CONFIG_DIR', join(context.home, '.claude'));
   const project = join(context.project, '.claude');
-  return [join(own, 'settings.json'), join(project, 'settings.json'), join(project, 'settings.local.json')];
+  return [join(user, 'settings.json'), join(project, 'settings.json'), join(project, 'settings.local.json')];
 }
 
 function claudeUserFile(context: InstallContext): string {
@@ -113,14 +113,14 @@ function claudeEntry(file: string): Setting {
 }
 
 function claudeSettings(context: InstallContext, scope: Scope): Setting[] {
-  const user = scope === 'user';
-  const file = user ? claudeUserFile(context) : join(context.project, '.mcp.json');
+  const isForUser = scope === 'user';
+  const file = isForUser ? claudeUserFile(context) : join(context.project, '.mcp.json');
   const files = claudeSettingsFiles(context);
   return [
     claudeEntry(file),
     {
       kind: 'permission',
-      file: files[user ? 0 : 1],
+      file: files[isForUser ? 0 : 1],
       files,
       format: 'jsonc',
       path: ['permissions', 'allow'],
@@ -129,9 +129,12 @@ function claudeSettings(context: InstallContext, scope: Scope): Setting[] {
   ];
 }
 
+function codexHome(context: InstallContext): string {
+  return clientFolder(context, 'CODEX_HOME', join(context.home, '.codex'));
+}
+
 function codexSettings(context: InstallContext, scope: Scope): Setting[] {
-  const own = clientFolder(context, 'CODEX_HOME', join(context.home, '.codex'));
-  const file = join(scope === 'user' ? own : join(context.project, '.codex'), 'config.toml');
+  const file = join(scope === 'user' ? codexHome(context) : join(context.project, '.codex'), 'config.toml');
   // Without this setting, Codex asks before it runs a destructive tool. If no user can answer, it refuses to run the
   // tool.
   const mode = context.trust ? { default_tools_approval_mode: 'approve' } : {};
@@ -140,27 +143,28 @@ function codexSettings(context: InstallContext, scope: Scope): Setting[] {
 }
 
 function opencodeSettings(context: InstallContext, scope: Scope): Setting[] {
-  const own = scope === 'user' ? join(configFolder(context), 'opencode') : context.project;
-  const files = ['opencode.json', 'opencode.jsonc'].map((name) => join(own, name));
-  const file = files.find((each) => existsSync(each)) ?? join(own, 'opencode.json');
+  const folder = scope === 'user' ? join(configFolder(context), 'opencode') : context.project;
+  const files = ['opencode.json', 'opencode.jsonc'].map((name) => join(folder, name));
+  const file = files.find((each) => existsSync(each)) ?? join(folder, 'opencode.json');
   const entry = ({ node, args }: Launch) => ({ type: 'local', command: [node, ...args], enabled: true });
   return [entryIn(file, 'mcp', entry)];
 }
 
 function vscodeSettings(context: InstallContext, scope: Scope): Setting[] {
-  const own =
+  const folder =
     scope === 'user' ? join(applicationFolder(context), 'Code', 'User') : join(context.project, '.vscode');
-  return [entryIn(join(own, 'mcp.json'), 'servers', (launch) => ({ type: 'stdio', ...plain(launch) }))];
+  return [entryIn(join(folder, 'mcp.json'), 'servers', (launch) => ({ type: 'stdio', ...plain(launch) }))];
 }
 
-function ownFolder({ home, project }: InstallContext, scope: Scope, name: string): string {
+/** Returns the folder NAME in the home or, in the scope `project`, in the project. */
+function folderIn({ home, project }: InstallContext, scope: Scope, name: string): string {
   return join(scope === 'user' ? home : project, name);
 }
 
 function zedSettings(context: InstallContext, scope: Scope): Setting[] {
-  const own = scope === 'user' ? join(configFolder(context), 'zed') : join(context.project, '.zed');
+  const folder = scope === 'user' ? join(configFolder(context), 'zed') : join(context.project, '.zed');
   const entry = (launch: Launch) => ({ source: 'custom', ...plain(launch), env: {} });
-  return [entryIn(join(own, 'settings.json'), 'context_servers', entry)];
+  return [entryIn(join(folder, 'settings.json'), 'context_servers', entry)];
 }
 
 export const CLIENTS: readonly Client[] = [
@@ -184,7 +188,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Codex',
     scopes: BOTH,
     settings: codexSettings,
-    installedPaths: (context) => [clientFolder(context, 'CODEX_HOME', join(context.home, '.codex'))],
+    installedPaths: (context) => [codexHome(context)],
     program: 'codex',
     asks: true,
     adds: (scope, { node, args }) =>
@@ -196,7 +200,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Gemini CLI',
     scopes: BOTH,
     settings: (context, scope) => [
-      entryIn(join(ownFolder(context, scope, '.gemini'), 'settings.json'), 'mcpServers', (launch) => ({
+      entryIn(join(folderIn(context, scope, '.gemini'), 'settings.json'), 'mcpServers', (launch) => ({
         ...plain(launch),
         ...(context.trust && { trust: true }),
       })),
@@ -225,7 +229,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Cursor',
     scopes: BOTH,
     settings: (context, scope) => [
-      entryIn(join(ownFolder(context, scope, '.cursor'), 'mcp.json'), 'mcpServers'),
+      entryIn(join(folderIn(context, scope, '.cursor'), 'mcp.json'), 'mcpServers'),
     ],
     installedPaths: ({ home }) => [join(home, '.cursor')],
     program: 'cursor',

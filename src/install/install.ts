@@ -32,8 +32,8 @@ export interface Request {
   client: ClientName;
   scope: Scope;
   dryRun: boolean;
-  place: InstallContext;
-  /** The command for the entry. For an install with `place.trust`, it has the flag that requires a sandbox. */
+  context: InstallContext;
+  /** The command for the entry. For an install with `context.trust`, it has the flag that requires a sandbox. */
   launch: Launch;
 }
 
@@ -46,14 +46,15 @@ interface CurrentSetting {
   variants: { trusted: Setting; plain: Setting };
   /** The text of the file before any change; undefined when there was no file. */
   before: string | undefined;
-  /** The result of comparing `before` with the setting. */
+  /** The result of comparing `before` with the setting. Its `standing` is 'absent' for a new entry, 'same' when there
+   * is nothing to write, 'other copy' for an entry to replace, and 'foreign' for one that is left alone. */
   state: Applied;
 }
 
 /** Writes the settings of REQUEST to the configuration of the client, and prints the changes. Checks all files before
  * it changes the first. Throws a SetupError when a file cannot be read or written. */
 export async function install(request: Request, print: Print): Promise<void> {
-  const { place: context, launch, scope, dryRun } = request;
+  const { context, launch, scope, dryRun } = request;
   if (request.client === 'emacs') return print(emacsText(launch));
   checkStays(launch);
   const client = clientFor(request.client, scope);
@@ -88,7 +89,7 @@ export async function install(request: Request, print: Print): Promise<void> {
 /** Removes the settings that install wrote from the configuration of REQUEST's client, and prints the changes. Throws a
  * SetupError when a file cannot be read or written. */
 export async function uninstall(request: Request, print: Print): Promise<void> {
-  const { place: context, scope, dryRun } = request;
+  const { context, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
   const bounds = boundsOf(request);
   const { entry, settings } = await readSettings(request, client);
@@ -129,7 +130,7 @@ async function readSettings(
   request: Request,
   client: Client,
 ): Promise<{ entry: CurrentSetting; settings: CurrentSetting[] }> {
-  const { place: context, launch, scope } = request;
+  const { context, launch, scope } = request;
   const wanted = client.settings(context, scope);
   const plain = plainSettings(client, context, scope);
   const trusted = trustingSettings(client, context, scope);
@@ -149,7 +150,7 @@ async function readSettings(
   return { entry, settings };
 }
 
-function boundsOf({ scope, place: context }: Request): ConfigFileRules {
+function boundsOf({ scope, context }: Request): ConfigFileRules {
   return { state: context.state, ...(scope === 'project' && { project: context.project }) };
 }
 
@@ -193,7 +194,7 @@ async function checkPlugin({ name, title }: Client, context: InstallContext): Pr
 async function keptPermission(
   client: Client,
   { state }: CurrentSetting,
-  { place: context, scope }: Request,
+  { context, scope }: Request,
 ): Promise<string | undefined> {
   if (client.asks !== true || context.trust) return undefined;
   const grant = await grantOf(trustingSettings(client, context, scope));
@@ -216,13 +217,13 @@ async function writeSetting(current: CurrentSetting, request: Request, print: Pr
 /** Saves a backup of the setting's file, except in a dry run. If the file already contains a setting of live-lisp,
  * keeps the existing backup, which has the text from before that setting. */
 function keepOriginal({ setting, variants, before, state }: CurrentSetting, request: Request): void {
-  const hasOurs = isIn(variants.plain, state.found) || isIn(variants.trusted, state.found);
+  const hasOurs = hasPart(variants.plain, state.found) || hasPart(variants.trusted, state.found);
   if (!hasOurs && !request.dryRun) keepBackup(setting.file, before, boundsOf(request));
 }
 
 /** Returns true when FOUND, the current value of SETTING, is an entry of any kind, or a list that contains at least one
  * of SETTING's words. */
-function isIn(setting: Setting, found: unknown): boolean {
+function hasPart(setting: Setting, found: unknown): boolean {
   if (setting.kind === 'entry') return found !== undefined;
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
@@ -269,7 +270,7 @@ function clientCommand(
 
 async function runCommand(
   { program, args, line }: ClientCommand,
-  { place: context, dryRun }: Request,
+  { context, dryRun }: Request,
   print: Print,
 ): Promise<void> {
   if (!dryRun) await runClientProgram(program, args, context);
@@ -296,7 +297,7 @@ function replaceFile(
 
 /** Returns the notes that are printed before install. There is one when the project's folder is inside a larger
  * project. */
-function remarksBefore({ scope, place: context }: Request): string[] {
+function remarksBefore({ scope, context }: Request): string[] {
   const root = scope === 'project' ? rootAbove(context) : undefined;
   if (root === undefined) return [];
   return [

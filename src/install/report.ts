@@ -151,9 +151,9 @@ async function trialFindings(place: EntryPlace, found: unknown, line: readonly s
   const { client, context } = place;
   const scope = scopeOf(place);
   // TRUST lacks the clients whose decision about a project cannot be read. Their project entries are not trusted here.
-  const whyUntrusted = TRUST[client.name];
-  const distrust = await whyUntrusted?.(context, scope);
-  const isTrusted = scope === 'user' || (whyUntrusted !== undefined && distrust === undefined);
+  const readDistrust = TRUST[client.name];
+  const distrust = await readDistrust?.(context, scope);
+  const isTrusted = scope === 'user' || (readDistrust !== undefined && distrust === undefined);
   const programs = programFindings(line);
   const findings = distrust === undefined ? programs : [...programs, { ok: false, text: distrust }];
   if (!programs.every(({ ok }) => ok)) return findings;
@@ -240,15 +240,15 @@ function programFindings([node = '', script = '']: readonly string[]): Finding[]
 }
 
 /** Returns a finding that says when the client of PLACE asks its user before it runs a tool. The client's settings
- * files for the scope of PLACE determine this. BOXED is true when code runs in a sandbox. */
-async function approvalFinding(place: EntryPlace, boxed: boolean): Promise<Finding> {
+ * files for the scope of PLACE determine this. IS_SANDBOXED is true when code runs in a sandbox. */
+async function approvalFinding(place: EntryPlace, isSandboxed: boolean): Promise<Finding> {
   const { client, context } = place;
   const { title, name } = client;
   const scope = scopeOf(place);
   const grant = await grantOf(trustingSettings(client, context, scope));
   if (grant !== undefined) {
     const { what, file } = grant;
-    const text = boxed
+    const text = isSandboxed
       ? `${title} runs every tool of live-lisp without asking you; code runs in a sandbox only`
       : `${title} runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take ${what} out of ${file}. To have it run in a sandbox only: live-lisp install --client ${name} --scope ${scope} --trust`;
     return { ok: true, text };

@@ -29,6 +29,7 @@ export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
 export interface ExecutorOptions {
   /** Name of the image for the calls, if the server has several. */
   image?: string | undefined;
+  /** By default, `dangerous`. */
   ask?: AskPolicy;
   standing?: StandingApprovals;
   audit?: AuditTrail;
@@ -170,9 +171,11 @@ export class Executor {
 
   #isStandingApproved(call: Call, preview: Preview): boolean {
     const { standing } = this.#options;
-    const covers = call.caller === 'command' ? 'coversFromStart' : 'covers';
+    const places = placesOf(preview);
     return this.#requiredTools(call).every((tool) =>
-      standing?.[covers](approvedAs(tool), ...placesOf(preview)),
+      call.caller === 'command'
+        ? standing?.coversFromStart(approvedAs(tool), ...places)
+        : standing?.covers(approvedAs(tool), ...places),
     );
   }
 
@@ -193,14 +196,15 @@ export class Executor {
 
   async #notApproved(
     call: Call,
-    verdict: Exclude<Verdict, { args: unknown } | { session?: boolean }>,
+    verdict: Extract<Verdict, { kind: 'denied' | 'unanswered' | 'void' }>,
   ): Promise<BareOutcome> {
     const { tool } = call;
     if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
-    // The preview fails when the file of the call no longer exists. Then the files count as unknown.
-    const unknownPlaces: PlacesOf = tool.preview ? { place: '' } : {};
-    const preview: PlacesOf = await previewOf(call).catch(() => unknownPlaces);
-    const about = { ...preview, tool, requiredTools: this.#requiredTools(call), caller: call.caller };
+    // The preview fails when the file of the call no longer exists. Then '' stands for this file. Without a preview
+    // of its own, a tool has calls without files.
+    const placesWithoutPreview: PlacesOf = tool.preview ? { place: '' } : {};
+    const places: PlacesOf = await previewOf(call).catch(() => placesWithoutPreview);
+    const about = { ...places, tool, requiredTools: this.#requiredTools(call), caller: call.caller };
     if (verdict.kind === 'unanswered')
       return {
         ...this.#refuse(call, 'nobody', unansweredText(about)),
@@ -245,6 +249,7 @@ export class Executor {
   async #perform(call: Call, authority: Authority): Promise<BareOutcome> {
     if (call.context.signal?.aborted)
       throw new CallError('The call was cancelled before it ran; nothing was done.');
+    // A read-only call of a tool that is not safe, such as a dry run, is recorded too.
     if (call.tool.safetyLevel === 'safe') return run(call);
     const end = this.#beginRecord(call, authority);
     const startedAt = performance.now();

@@ -125,16 +125,16 @@ export class Page {
       return refuse(response, 403, 'The header Origin is missing. Only the page may send this request.');
     // Browsers send a cookie to all ports of a host. So each session has a name of its own for its cookie.
     const cookieName = `live-lisp-${request.socket.localPort}`;
-    const shown = passOf(request, cookieName);
-    const cookie = this.#admission.cookieOf(shown);
+    const secrets = secretsIn(request, cookieName);
+    const cookie = this.#admission.cookieOf(secrets);
     if (name !== 'enter' && cookie === undefined) return refuse(response, 401, NO_PASS);
     const body = await readBody(request, BODY_LIMIT);
     if (body === undefined)
       return refuse(response, 413, `A request can have ${BODY_LIMIT} octets. Change less here.`);
     const given = membersOf(body.toString());
-    if (name === 'enter') return this.#enter(given, shown.cookies, cookieName, response);
+    if (name === 'enter') return this.#enter(given, secrets.cookies, cookieName, response);
     if (name === 'events') return this.#watch(response, cookie);
-    const result = await this.#answer(name, given, response);
+    const result = await this.#resultOf(name, given, response);
     if (result === undefined) refuse(response, 404, NOTHING);
     else sendJson(response, result);
   }
@@ -166,8 +166,8 @@ export class Page {
     this.#watchers.add(response, { workspace, images, pid: process.pid }, cookie);
   }
 
-  /** Resolves with the answer to the request NAME, with the members GIVEN; undefined when there is no such request. */
-  async #answer(name: string, given: Members, response: ServerResponse): Promise<object | undefined> {
+  /** Resolves with the result of the request NAME, with the members GIVEN; undefined when there is no such request. */
+  async #resultOf(name: string, given: Members, response: ServerResponse): Promise<object | undefined> {
     const { editors, executor, observations } = this.#options;
     if (name === 'question') return shownQuestion(editors.question(String(given['id'])));
     if (name === 'observed') {
@@ -196,8 +196,8 @@ export class Page {
 /** Returns the part of QUESTION that the browser shows, and a digest that the answer must repeat. */
 function shownQuestion(question: AskedQuestion | undefined): object {
   if (question === undefined) return { closed: true };
-  const { fingerprint: _, ...shown } = question;
-  return { ...shown, shown: digestOf(question) };
+  const { fingerprint: _, ...visible } = question;
+  return { ...visible, shown: digestOf(question) };
 }
 
 /** Returns a digest of all that QUESTION shows, and of its fingerprint. */
@@ -214,7 +214,7 @@ function decisionIn({ decision, args, words }: Members): Decision | undefined {
 
 /** Returns the secrets in HEADERS, of a request, by which a browser shows that it may use the page: a key, and cookies
  * with the name COOKIE_NAME. */
-function passOf({ headers }: IncomingMessage, cookieName: string): Shown {
+function secretsIn({ headers }: IncomingMessage, cookieName: string): Shown {
   const key = headers['x-live-lisp-key'];
   const all = (headers.cookie ?? '').split('; ').map((each) => each.split('='));
   const cookies = all.flatMap(([name, value]) => (name === cookieName && value !== undefined ? [value] : []));

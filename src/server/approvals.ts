@@ -112,7 +112,7 @@ export class Approvals {
     while (answer.kind === 'next') {
       const { id, form } = answer;
       asked = answer.question;
-      const first = await firstAnswer((taken) => send(form, questions.seconds * 1000, taken), asked);
+      const first = await firstAnswer((withdrawn) => send(form, questions.seconds * 1000, withdrawn), asked);
       if (first === undefined || !questions.isOpen(id)) {
         questions.expire(id);
         throw new NoHumanAnswerError(question.timeoutText);
@@ -189,10 +189,10 @@ export class Approvals {
     const answer: Answer =
       response.kind === 'elicit' ? this.#read(question, subject, response) : { kind: 'unanswered' };
     // The human may have answered in an editor first. Nothing was done yet, so a denial in the client still counts.
-    const given = question.editor?.given;
-    if (given !== undefined && answer.kind !== 'denied') {
+    const fromEditor = question.editor?.given;
+    if (fromEditor !== undefined && answer.kind !== 'denied') {
       if (answer.kind === 'next') this.#options.questions.take(answer.id, subject).onClose();
-      return given;
+      return fromEditor;
     }
     if (answer.kind === 'unanswered') return this.#fromEditor(question, call);
     return answer.kind === 'next' ? { kind: 'next', request: await this.#request(answer) } : answer;
@@ -223,17 +223,17 @@ export class Approvals {
     const editor = this.#askEditors(question);
     const { pages, whole } = pagesOf(question, file, size, editor?.where);
     const [message = '', ...more] = pages;
-    const visibleWhole = whole && surelyVisible(message, size);
+    const isWholeVisible = whole && surelyVisible(message, size);
     const sessionScope = sessionScopeText(question);
     const scopeFits = fits({ lines: [sessionScope] }, { ...size, rows: 1, columns: size.columns - INDENT });
-    const sessionAllowed = this.#coversSession(question) && visibleWhole && scopeFits;
+    const sessionAllowed = this.#coversSession(question) && isWholeVisible && scopeFits;
     const pending = pendingQuestion(question, {
       pages: more,
       ...(editor && { editor }),
       onClose: 'path' in file ? file.remove : () => {},
       ...(sessionAllowed && { sessionScope: messageIn({ lines: [sessionScope] }, size) }),
     });
-    return this.#next(pending, subject, decisionForm(pending, message, visibleWhole && more.length === 0));
+    return this.#next(pending, subject, decisionForm(pending, message, isWholeVisible && more.length === 0));
   }
 
   /** Opens QUESTION about the call with digest SUBJECT under a new id. Returns this id with FORM. */
@@ -282,14 +282,16 @@ async function firstAnswer(
   send: (signal: AbortSignal) => Promise<ElicitResult | undefined>,
   { editor }: PendingQuestion,
 ): Promise<FirstAnswer | undefined> {
-  const taken = new AbortController();
-  const sent: Promise<FirstAnswer | undefined> = send(taken.signal).then((result) => result && { result });
-  if (editor === undefined) return sent;
-  const given = editor.answer.then<FirstAnswer | undefined>((verdict) =>
-    verdict === undefined ? sent : { verdict },
+  const withdrawal = new AbortController();
+  const fromClient: Promise<FirstAnswer | undefined> = send(withdrawal.signal).then(
+    (result) => result && { result },
   );
-  const first = await Promise.race([sent, given]);
-  taken.abort();
+  if (editor === undefined) return fromClient;
+  const fromEditor = editor.answer.then<FirstAnswer | undefined>((verdict) =>
+    verdict === undefined ? fromClient : { verdict },
+  );
+  const first = await Promise.race([fromClient, fromEditor]);
+  withdrawal.abort();
   return first;
 }
 
@@ -313,10 +315,10 @@ export function isModern(context: ServerContext): boolean {
  * request, which ends when SIGNAL aborts. If RELATED_REQUEST_ID is given, the client is told that the form belongs to
  * the request with this id. If the client returns an error, the human counts as having cancelled the form. */
 export function sender(server: Server, signal: AbortSignal, relatedRequestId?: RequestId): Send {
-  return async (form, timeout, taken) => {
+  return async (form, timeout, withdrawn) => {
     const options = {
       timeout,
-      signal: AbortSignal.any([signal, taken]),
+      signal: AbortSignal.any([signal, withdrawn]),
       ...(relatedRequestId !== undefined && { relatedRequestId }),
     };
     try {

@@ -112,14 +112,14 @@ test.each([
 ] as const)('%s keeps it where %s says', async (name, variable, files) => {
   const own = `${machine.home}/own`;
   const place = { ...machine.place, environment: { PATH: '', [variable]: own } };
-  await machine.install(name, { place });
+  await machine.install(name, { context: place });
   expect(machine.files().map((file) => file.replace('HOME/own', 'OWN'))).toEqual(files);
 });
 
 test('on macOS programs with windows keep it in their own folder', async () => {
   const place = { ...machine.place, platform: 'darwin' };
-  await machine.install('vscode', { place });
-  await machine.install('claude-desktop', { place });
+  await machine.install('vscode', { context: place });
+  await machine.install('claude-desktop', { context: place });
   expect(machine.files()).toEqual([
     'HOME/Library/Application Support/Claude/claude_desktop_config.json',
     'HOME/Library/Application Support/Code/User/mcp.json',
@@ -269,7 +269,7 @@ describe('install for a project', () => {
   async function noteIn(project: string): Promise<string | undefined> {
     machine.write(`${project}/file`, '');
     const place = { ...machine.place, home: '/', project: `${machine.home}/${project}` };
-    return (await machine.install('cursor', { scope: 'project', place }))[0];
+    return (await machine.install('cursor', { scope: 'project', context: place }))[0];
   }
 
   const note = (folder: string, root: string) =>

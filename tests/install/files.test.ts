@@ -228,7 +228,7 @@ describe('the file itself', () => {
       `HOME/${CURSOR} cannot be read (it is a directory). Make it readable, and run this again.`,
     ]);
     const place = { ...machine.place, environment: { PATH: '', CODEX_HOME: machine.write('file', '') } };
-    expect(await machine.install('codex', { place })).toEqual([
+    expect(await machine.install('codex', { context: place })).toEqual([
       'HOME/file/config.toml cannot be written (ENOTDIR: not a directory), and is as it was. Make it writable, and run this again.',
     ]);
   });

@@ -97,7 +97,7 @@ export class Machine {
     const lines: string[] = [];
     const plain = { node: this.node, args: [this.script] };
     const launch = this.trust && work === install ? trustedLaunch(plain) : plain;
-    const request: Request = { client, scope: 'user', dryRun: false, place: this.place, launch, ...more };
+    const request: Request = { client, scope: 'user', dryRun: false, context: this.place, launch, ...more };
     try {
       await work(request, (text) => lines.push(this.named(text)));
     } catch (error) {

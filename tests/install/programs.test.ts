@@ -364,7 +364,7 @@ describe('a folder that the client does not trust', () => {
     configure('codex', (project) => `[projects."${project}"]\ntrust_level = "trusted"\n`);
     const project = join(machine.write(join(machine.project, 'src/file'), ''), '..');
     const place = { ...machine.place, project };
-    await machine.install('codex', { scope: 'project', place });
+    await machine.install('codex', { scope: 'project', context: place });
     expect((await machine.doctor('codex', place)).filter((line) => line.startsWith('FAIL'))).toEqual([]);
   });
 });

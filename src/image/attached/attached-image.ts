@@ -68,6 +68,7 @@ export class AttachedImage implements Image {
   #closed = false;
   /** The image that was found last. It may no longer accept connections. */
   #served: Served | undefined;
+  /** The value of #served at the last call (see `used`). */
   #used: Served | undefined;
   /** The reasons why connections were lost, without those that a notice has reported. The oldest comes first. */
   readonly #losses: string[] = [];
@@ -91,7 +92,7 @@ export class AttachedImage implements Image {
         // `give-turn` releases the lock of a server that changes files. It is sent even to a stopped image, which
         // handles it after SIGCONT. Otherwise no other server could get the lock.
         if (name !== 'give-turn') this.#checkNotStopped();
-        this.#noticeImage();
+        this.#noteUse();
       },
       answerRecorder: () => undefined,
       afterCall: () => {},
@@ -252,8 +253,9 @@ export class AttachedImage implements Image {
     this.#options.tools?.clear();
   }
 
-  /** Adds a notice when a call will use another image, or another connection, than the previous call. */
-  #noticeImage(): void {
+  /** Records that a call will use the image #served. Adds a notice when this is another image than for the previous
+   * call, or when the connection was lost meanwhile. */
+  #noteUse(): void {
     const [served, before] = [this.#served, this.#used];
     const losses = this.#losses.splice(0);
     if (served === undefined) return;

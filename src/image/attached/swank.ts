@@ -122,9 +122,11 @@ class SwankConnection {
    * Otherwise handles the complete message. */
   #parse(received: Buffer): void {
     const end = this.#needed;
-    if (end === HEAD_OCTETS) {
+    const isLengthUnknown = end === HEAD_OCTETS;
+    if (isLengthUnknown) {
       this.#chunks = [received];
       this.#needed += this.#lengthIn(received);
+      // A message of length 0 is complete already.
       if (this.#needed > HEAD_OCTETS) return;
     }
     const rest = received.subarray(end);

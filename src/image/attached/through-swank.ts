@@ -83,9 +83,9 @@ export class ThroughSwank {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
       for (;;) {
-        const { lisp, served, loads } = await this.#ask(folder, before);
+        const { lisp, served, hasStarted } = await this.#ask(folder, before);
         if (served !== undefined) return served;
-        if (loads) return this.#loaded(lisp, join(folder, 'output'), deadline);
+        if (hasStarted) return this.#loaded(lisp, join(folder, 'output'), deadline);
         if (performance.now() > deadline) throw new SetupError(this.#texts.slowText(lisp));
         await pause(OTHER_MS);
       }
@@ -95,12 +95,12 @@ export class ThroughSwank {
   /** Asks Swank about its Lisp. If the backend is not loaded there, starts a thread that loads it. FOLDER is an empty
    * folder, in which that thread writes its output. BEFORE is the image that was found earlier. IS_RETRY is true in the
    * second attempt, after Swank aborted an evaluation. In the result, `served` is the image, when it already accepts
-   * servers. `loads` is true when this call has started the thread, and false when another server has. */
+   * servers. `hasStarted` is true when this call has started the thread, and false when another server has. */
   async #ask(
     folder: string,
     before: Served | undefined,
     isRetry = false,
-  ): Promise<{ lisp: Lisp; served?: Served | undefined; loads: boolean }> {
+  ): Promise<{ lisp: Lisp; served?: Served | undefined; hasStarted: boolean }> {
     const { address, qualifiedAttachLine } = this.#options;
     const sign = join(folder, 'sign');
     writeFileSync(sign, '');
@@ -113,17 +113,15 @@ export class ThroughSwank {
           const lisp = this.#checked(await evaluate(`(${address.kind}:connection-info)`));
           // Behind a tunnel, the Lisp is on another machine, and an unrelated process here can have the same id. So the
           // Lisp is asked whether it sees a file of this machine.
-          if (
-            (await evaluate(
-              plainForm(`(cl:and (cl:ignore-errors (cl:probe-file ${pathForm(sign)})) cl:t)`),
-            )) !== 't'
-          )
-            throw new SetupError(this.#texts.elsewhereText(lisp));
+          const seesSign = await evaluate(
+            plainForm(`(cl:and (cl:ignore-errors (cl:probe-file ${pathForm(sign)})) cl:t)`),
+          );
+          if (seesSign !== 't') throw new SetupError(this.#texts.elsewhereText(lisp));
           const served = await this.#servedBy(lisp.pid);
-          if (served !== undefined) return { lisp, served, loads: false };
+          if (served !== undefined) return { lisp, served, hasStarted: false };
           if (lisp.pid === before?.pid) throw new SetupError(this.#texts.stoppedText(before));
-          const loads = await evaluate(plainForm(loadForm(qualifiedAttachLine, join(folder, 'output'))));
-          return { lisp, loads: loads === 't' };
+          const started = await evaluate(plainForm(loadForm(qualifiedAttachLine, join(folder, 'output'))));
+          return { lisp, hasStarted: started === 't' };
         },
       );
     } catch (error) {
@@ -163,6 +161,7 @@ export class ThroughSwank {
    * the process ends, or when DEADLINE has passed. */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
+      // Checked before the file is read, which then has all that an ended process wrote.
       const ended = !isRunning(lisp.pid);
       const text = readIfRegular(output, { limit: OUTPUT_LIMIT })?.octets.toString() ?? '';
       const [, how, why = ''] = text.match(OUTCOME) ?? [];

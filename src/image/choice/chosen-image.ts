@@ -52,7 +52,7 @@ export class ChosenImage implements Image, RestartableImage {
   #starting: Promise<void> | undefined;
   #closed = false;
   /** The fresh images in use (see withExtraImage). */
-  readonly #beside = new Set<SbclImage>();
+  readonly #extraImages = new Set<SbclImage>();
   readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
   /** The kinds of the notices that were added. Each is added once. */
@@ -167,19 +167,19 @@ export class ChosenImage implements Image, RestartableImage {
   /** Calls WORK, which uses the fresh image IMAGE, when fewer than EXTRA_IMAGE_LIMIT fresh images are in use. Ends
    * IMAGE when WORK has ended, or earlier if this image ends. */
   withExtraImage<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
-    return this.#extraImageQueue.within(() => this.#workBeside(image, work));
+    return this.#extraImageQueue.within(() => this.#workInExtra(image, work));
   }
 
-  async #workBeside<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
+  async #workInExtra<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
     if (this.#closed) throw new SetupError('The server is ending.');
-    this.#beside.add(image);
+    this.#extraImages.add(image);
     const remove = this.jobs.addExtraJobs(image.jobs);
     try {
       return await work();
     } finally {
       await image.kill();
       remove();
-      this.#beside.delete(image);
+      this.#extraImages.delete(image);
     }
   }
 
@@ -224,7 +224,7 @@ export class ChosenImage implements Image, RestartableImage {
 
   async status(): Promise<ImageStatus> {
     if (!this.#isSettled) await this.#choose();
-    const beside = Promise.all([...this.#beside].map((image) => image.status()));
+    const beside = Promise.all([...this.#extraImages].map((image) => image.status()));
     const status = await this.#current.status();
     const jobs = (await beside).flatMap((each) => each.jobs);
     return { ...status, ...(jobs.length > 0 && { beside: jobs }) };
@@ -236,13 +236,13 @@ export class ChosenImage implements Image, RestartableImage {
 
   async end(): Promise<void> {
     this.#closed = true;
-    const beside = [...this.#beside].map((image) => image.kill());
+    const beside = [...this.#extraImages].map((image) => image.kill());
     await Promise.all([this.#own?.end(), this.#attached.end(), ...beside]);
   }
 
   close(): void {
     this.#closed = true;
-    for (const image of [this.#own, this.#attached, ...this.#beside]) image?.close();
+    for (const image of [this.#own, this.#attached, ...this.#extraImages]) image?.close();
   }
 
   greeting(): Promise<Hello> {

@@ -1,5 +1,6 @@
 // Implements the interface Image for an SBCL that the server runs. Lifetime starts the process, Calls sends calls to
-// it, Probing tests whether it still works, and Recovery rebuilds it after a loss.
+// it, Probing tests whether it still works, and Recovery rebuilds it after a loss. An image is plain when its backend
+// uses no internals of SBCL (see start-policy.ts).
 
 import { ImageError } from '../../errors.ts';
 import type { Image, ImageNotice, ImageTools, RebuildFrom, RestartableImage, Stake } from '../image.ts';
@@ -207,11 +208,9 @@ export class SbclImage implements Image, RestartableImage {
     await this.#lifetime.settled();
     this.#recovery.chooseRebuild(rebuild);
     const child = this.#lifetime.child;
+    // If no image runs, its loss may be reported already. But an image is rebuilt only after an unreported loss.
     if (child === undefined || child.dead) this.#recovery.noteLoss('restart_image asked for a new one');
-    else {
-      child.kill('restart_image ended it');
-      await child.ended;
-    }
+    else await this.#lifetime.kill(child, 'restart_image ended it');
     if ((await this.#lifetime.ready()).dead) {
       throw new ImageError(
         'The new Lisp image ended at once. Check the start files (--init), which it loads first.',
@@ -239,9 +238,7 @@ export class SbclImage implements Image, RestartableImage {
   /** Ends the process of PEER, if it is still that of the current image. Its end is then a loss, as any other. */
   async #replace(peer: Peer, how: string): Promise<void> {
     const { child } = this.#lifetime;
-    if (child === undefined || child !== peer) return;
-    child.kill(how);
-    await child.ended;
+    if (child !== undefined && child === peer) await this.#lifetime.kill(child, how);
   }
 
   /** Makes the new image CHILD ready for calls: loads the start files, and rebuilds a lost image in it. Resolves with
@@ -273,8 +270,7 @@ export class SbclImage implements Image, RestartableImage {
     return clientName;
   }
 
-  /** If the image is plain, which means that its backend uses no internals of SBCL, adds a notice about this. Does so
-   * once for each image. */
+  /** If the image is plain, adds a notice about this, once for each image. */
   #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
     if (plainBecause.length === 0 || hello === undefined || this.#reportedPlain === child) return;

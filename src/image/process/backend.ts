@@ -112,7 +112,8 @@ const LEAST_MEMORY_MB = 4096;
 function nonHeapMb(): number {
   // The result is 0 when no limit is known.
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
-  return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
+  const megabytes = Math.min(totalmem(), constrained) / 2 ** 20;
+  return Math.max(LEAST_MEMORY_MB, Math.floor(megabytes / 2));
 }
 
 /** Maximum number of processes that compile the backend at the same time. Each needs 100 MB. With more processes, the
@@ -215,7 +216,7 @@ export function sourceRegistry(
   // userRegistry makes such an entry.
   if (!folders.some((folder) => /[:"\\;[*?]/.test(folder))) return [...folders, userRegistry].join(':');
   const others = userRegistry.split(':').filter((folder) => folder !== '');
-  const inherits = userRegistry === '' || userRegistry.split(':').includes('');
+  const inherits = userRegistry.split(':').includes('');
   const inheritance = inherits ? ':inherit-configuration' : ':ignore-inherited-configuration';
   return `(:source-registry ${[entries, ...others.map(registryEntry), inheritance].join(' ')})`;
 }
@@ -223,10 +224,11 @@ export function sourceRegistry(
 /** Returns FOLDER as an s-expression for CL_SOURCE_REGISTRY. If FOLDER ends with two slashes, its subfolders are
  * included. */
 function registryEntry(folder: string): string {
-  return `(${folder.endsWith('//') ? ':tree' : ':directory'} ${lispFolder(folder.replace(/\/+$/, ''))})`;
+  return `(${folder.endsWith('//') ? ':tree' : ':directory'} ${folderString(folder.replace(/\/+$/, ''))})`;
 }
 
-function lispFolder(folder: string): string {
+/** Like lispPath, for a folder. */
+function folderString(folder: string): string {
   return lispPath(`${folder}/`);
 }
 
@@ -240,5 +242,5 @@ export function lispPath(path: string): string {
 /** Returns a value for ASDF_OUTPUT_TRANSLATIONS with which all fasls are written below FOLDER. The user's configuration
  * then has no effect. */
 export function outputTranslations(folder: string): string {
-  return `(:output-translations (t (${lispFolder(folder)} :implementation)) :ignore-inherited-configuration)`;
+  return `(:output-translations (t (${folderString(folder)} :implementation)) :ignore-inherited-configuration)`;
 }

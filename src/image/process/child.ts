@@ -68,7 +68,7 @@ export class Child implements Peer {
   /** True while #lispPid is the id of the sandbox's process. */
   #isWrapped: boolean;
   readonly #raw = new RawOutput();
-  /** The reason of the first `kill`; undefined before that. */
+  /** The reason of the first `kill`, or LET_GO; undefined before that. */
   #killReason: string | undefined;
   #exited = false;
   /** Who has ended the process, or has begun to end it. It is `itself` when nobody else has, for example when the
@@ -308,11 +308,11 @@ export class Child implements Peer {
         this.#exited = true;
         this.exitCode = code ?? undefined;
         this.#endDescendants();
-        const by = (this.#encodesSignals ? signalIn(code) : undefined) ?? signal;
-        if (this.#killReason === undefined && FROM_OUTSIDE.includes(by))
+        const endSignal = (this.#encodesSignals ? signalIn(code) : undefined) ?? signal;
+        if (this.#killReason === undefined && FROM_OUTSIDE.includes(endSignal))
           this.#endedBy = 'signal from outside';
         // setImmediate lets Node read all output that has arrived by now, even when the timer fires late.
-        setTimeout(() => setImmediate(() => end(this.#endReason(code, by))), this.#times.lastWords);
+        setTimeout(() => setImmediate(() => end(this.#endReason(code, endSignal))), this.#times.lastWords);
       });
     });
   }
@@ -346,7 +346,7 @@ export class Child implements Peer {
   }
 
   /** Treats the process of the image as ended, because its program has called (live-lisp:stop). The process runs on
-   * without a backend. When the server ends, Linux kills it. */
+   * without a backend. When the server ends, Linux kills it (see END_WITH_SERVER in backend.ts). */
   #letGo(): void {
     this.#killReason = LET_GO;
     this.#endedBy = 'user code';

@@ -81,6 +81,7 @@ export class Lifetime {
     return this.#startPolicy.reasons;
   }
 
+  /** Records that the image has answered a call. */
   answered(): void {
     this.#startPolicy.noteAnswered();
   }
@@ -147,6 +148,14 @@ export class Lifetime {
     return this.ready();
   }
 
+  /** Kills CHILD for the reason HOW. Resolves when its loss was reported by `lost`, so that `ready` starts another
+   * process. */
+  async kill(child: Child, how: string): Promise<void> {
+    child.kill(how);
+    // #startWatched has registered its handler of this promise first, so #lost runs before this method goes on.
+    await child.ended;
+  }
+
   /** Resolves when no process is being started. */
   async settled(): Promise<void> {
     await this.#ready?.catch(() => {});
@@ -163,13 +172,13 @@ export class Lifetime {
       const child = await this.#startProven();
       const mustReplace = await this.#callbacks.prepare(child);
       if (mustReplace && !this.#closed) {
-        child.kill('something that was built again broke it');
-        await child.ended;
+        await this.kill(child, 'something that was built again broke it');
         continue;
       }
       this.#prepared = child;
       this.failure = undefined;
-      if (child.dead) this.#ready = undefined;
+      if (child.dead)
+        this.#ready = undefined; // #lost has not done this, because CHILD was not prepared yet.
       // The status is requested now, so that a report has one if the image hangs later.
       else void this.#pulse?.status(0);
       this.#starter.makeCore();
@@ -232,7 +241,7 @@ export class Lifetime {
     // #works reports a failed trial to the policy itself.
     if (child.endedByItself && child !== this.#failedTrial)
       this.#startPolicy.noteEnded(how, child.unanswered);
-    // If the process was not ready yet, #start handles its end.
+    // If the process was not prepared yet, #start handles its end.
     if (child === this.#prepared) this.#ready = undefined;
     this.#callbacks.lost(how);
   }

@@ -108,8 +108,9 @@ export class Starter {
     const sbcl = findSbcl(this.#options.sbcl);
     return this.#startBackend(sbcl).catch((error: unknown) => {
       if (!(error instanceof FailedStart)) throw error;
-      const byItself = this.#child?.endedByItself === true && spaceRemedy(this.#options.heapMb) === undefined;
-      if (!byItself || !this.#policy.noteFailedStart(error.reason)) throw error;
+      const isOwnFault =
+        this.#child?.endedByItself === true && spaceRemedy(this.#options.heapMb) === undefined;
+      if (!isOwnFault || !this.#policy.noteFailedStart(error.reason)) throw error;
       // Now `without` of the policy leaves out everything, so the same method starts a plain process.
       return this.#startBackend(sbcl).catch((plainError: unknown) => {
         this.#policy.notePlainFailed();
@@ -125,9 +126,9 @@ export class Starter {
     const usesCore = cached && this.#policy.without.length === 0;
     const command = usesCore ? this.#core.command(sbcl) : undefined;
     const fromCore = command && (await this.#spawn(command).catch(rethrowUnlessFailedStart));
+    const hasCoreFailed = command !== undefined && fromCore === undefined;
     this.#makeCore = () => {
-      // If there is a command but no process, the core is at fault, so another one replaces it.
-      if (usesCore && fromCore === undefined) void this.#core.make(sbcl, command !== undefined);
+      if (usesCore && fromCore === undefined) void this.#core.make(sbcl, hasCoreFailed);
     };
     return fromCore ?? (cached ? this.#startCompiled(sbcl) : this.#startFromSource(sbcl));
   }

@@ -14,12 +14,17 @@ import { type Batch, type JournalEntry, labelOf, nextBatch } from './entries.ts'
 import type { Journal } from './journal.ts';
 import { addName, type Cause, causeOf, nothingBuilt, type Rebuilt, type Remark } from './report.ts';
 
+interface JobResult<Name extends keyof BackendOperations> {
+  data: BackendOperations[Name]['data'];
+  ending: Ending;
+  /** True when the load, or the last form, began after the time for the whole rebuild was up. */
+  isLate: boolean;
+}
+
 export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #startedAt = performance.now();
-  /** True when the current form or load began after the time for the whole rebuild was up. */
-  #late = false;
   /** False when an entry has ended the image of the current attempt, or has left it broken. */
   #isUsable = true;
   #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
@@ -127,17 +132,19 @@ export class Rebuild {
       this.#done += reached - current;
       current = reached;
     };
-    const { data, ending } = await this.#job(peer, 'replay', { forms }, this.#times.rebuiltForm, onReached);
+    const result = await this.#job(peer, 'replay', { forms }, this.#times.rebuiltForm, onReached);
+    const { ending, data } = result;
     const { failed: remarks = [] } = data;
     for (const remark of remarks) this.#remark(batch[remark.index], remark);
     const isBroken = remarks.some(({ broken }) => broken) || (isProbing && ending.kind === 'interrupted');
     const isComplete = ending.kind === 'done' && !isBroken;
-    // The form that broke the image is not in `replayed`, so its remark is not subtracted below.
+    // Counted are the forms that were evaluated without a remark. The form that broke the image is not in `replayed`, so
+    // its remark is not subtracted.
     const replayed = batch.slice(0, isComplete ? batch.length : current);
     const evaluated = replayed.filter(({ kind }) => kind === 'form').length;
     this.#result.forms += evaluated - remarks.filter(({ broken }) => !broken).length;
     if (isComplete) this.#done += batch.length - current;
-    else this.#recordStop(batch[current], ending, isBroken);
+    else this.#recordStop(batch[current], result, isBroken);
   }
 
   #remark(entry: JournalEntry | undefined, { why, missing }: ReplayRemark): void {
@@ -177,12 +184,13 @@ export class Rebuild {
   /** Records the result of loading the file of ENTRY. */
   #recordLoad(
     entry: JournalEntry & { path: string; partial?: boolean },
-    { data, ending }: { data: BackendOperations['load-file' | 'load-forms']['data']; ending: Ending },
+    result: JobResult<'load-file' | 'load-forms'>,
   ): void {
+    const { data, ending } = result;
     const isWhole = ending.kind === 'done' && data.value?.notLoaded !== true;
     // If the file was loaded only in part before the loss, a load of this part is a success.
     if (isWhole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
-    if (hasStopped(ending)) this.#recordStop(entry, ending);
+    if (hasStopped(ending)) this.#recordStop(entry, result);
     else if (isWhole || entry.partial) this.#done++;
     else this.#skip(entry, causeOf(ending, 'not compiled'));
   }
@@ -215,8 +223,9 @@ export class Rebuild {
       ...(changed.length > 0 && { force: true }),
       ...(entry.restarts && { restarts: entry.restarts }),
     };
-    const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);
-    if (hasStopped(ending)) return this.#recordStop(entry, ending);
+    const result = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);
+    const { data, ending } = result;
+    if (hasStopped(ending)) return this.#recordStop(entry, result);
     if (ending.kind !== 'done' || data.value?.missing !== undefined)
       return this.#skip(entry, causeOf(ending, 'no such system'));
     this.#done++;
@@ -234,13 +243,14 @@ export class Rebuild {
     args: BackendOperations[Name]['args'],
     limitMs: number,
     reached: (index: number, probing: boolean) => void = () => {},
-  ): Promise<{ data: BackendOperations[Name]['data']; ending: Ending }> {
+  ): Promise<JobResult<Name>> {
     let startedAt = performance.now();
+    let isLate = false;
     const { id, answer } = peer.request(name, args);
     const begin = (ms: number) => {
       // `run` begins no entry when the time is up. But the next form of a batch can begin then: 1 ms ends it.
-      this.#late = this.#timeIsUp;
-      return enforceFairLimit(peer.job(id), this.#late ? 1 : ms, this.#times);
+      isLate = this.#timeIsUp;
+      return enforceFairLimit(peer.job(id), isLate ? 1 : ms, this.#times);
     };
     let unwatch = begin(limitMs);
     this.#runningJob = {
@@ -254,14 +264,19 @@ export class Rebuild {
     };
     const { data, ending } = await answer.finally(() => unwatch());
     this.#runningJob = undefined;
-    return { data, ending: endingAfter(ending, performance.now() - startedAt) };
+    return { data, ending: endingAfter(ending, performance.now() - startedAt), isLate };
   }
 
   /** Drops ENTRY from this rebuild and from later ones, because it hung, ended the image, or left it broken. Keeps
-   * ENTRY if the reason was only that the time for the whole rebuild was up, or that the server ended the image. */
-  #recordStop(entry: JournalEntry | undefined, ending: Ending, isBroken = false): void {
+   * ENTRY, as one that was not reached, if the reason was only that the time for the whole rebuild was up, or that the
+   * server ended the image. In both cases `run` ends: the time is up, or its next request finds the image lost. */
+  #recordStop(
+    entry: JournalEntry | undefined,
+    { ending, isLate }: Pick<JobResult<'replay'>, 'ending' | 'isLate'>,
+    isBroken = false,
+  ): void {
     this.#isUsable = ending.kind !== 'lost' && !isBroken;
-    if (this.#abandoned || (this.#isUsable && this.#late)) return;
+    if (this.#abandoned || (this.#isUsable && isLate)) return;
     this.#done++;
     if (entry === undefined) return;
     const cause: Cause =

@@ -136,7 +136,8 @@ export class Recorder {
     const whole = await this.#contentOf(path);
     return (_, { data, ending }) => {
       const { value, phase } = data as LoadFileData;
-      if (value?.notLoaded || (ending.kind !== 'done' && phase !== 'load')) return;
+      const isDone = ending.kind === 'done';
+      if (value?.notLoaded || (!isDone && phase !== 'load')) return;
       addName(this.#contents.files, path);
       this.#journal.add({
         kind: 'forms',
@@ -144,7 +145,7 @@ export class Recorder {
         digest: this.#journal.keep(Buffer.from(content, 'latin1')),
         ...(whole && { whole: digestOf(whole) }),
         numbers,
-        ...(ending.kind !== 'done' && partialLoad(ending.kind)),
+        ...(!isDone && partialLoad(ending.kind)),
       });
     };
   }
@@ -170,17 +171,17 @@ export class Recorder {
     { value, phase, wentOnBy }: LoadFileData,
     endingKind: Ending['kind'],
   ): void {
+    const isDone = endingKind === 'done';
     // Nothing was loaded when the load ended in the phase 'compile'.
-    if ((value?.notLoaded && !value.begun) || (endingKind !== 'done' && phase !== 'load')) return;
+    if ((value?.notLoaded && !value.begun) || (!isDone && phase !== 'load')) return;
+    const isPartial = !isDone || Boolean(value?.begun);
     addName(this.#contents.files, path);
     const digest = content && this.#journal.keep(content);
     this.#journal.add({
       kind: 'file',
       path,
       ...(digest !== undefined && { digest }),
-      ...(endingKind !== 'done' || value?.begun
-        ? partialLoad(endingKind)
-        : leavesNothing(value?.agreement) && { complete: true }),
+      ...(isPartial ? partialLoad(endingKind) : leavesNothing(value?.agreement) && { complete: true }),
       ...(forget && { forget }),
       ...restartsIn(wentOnBy),
     });

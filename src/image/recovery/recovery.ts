@@ -24,6 +24,8 @@ interface ImageLife {
   used: boolean;
   /** True when a call in the image has ended without the loss of the image. */
   survivedCall: boolean;
+  /** True when the user has asked for the end of the image. So its end says nothing about its rebuild. */
+  endIsWanted?: true;
 }
 
 export class Recovery {
@@ -82,12 +84,12 @@ export class Recovery {
   noteLoss(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
     addContents(this.#lostContents, this.recorder.takeContents());
-    const { rebuiltAt, used, survivedCall } = this.#life;
+    const { rebuiltAt, used, survivedCall, endIsWanted = false } = this.#life;
     this.#life = { used: false, survivedCall: false };
     if (rebuiltAt !== undefined) {
       // The rebuild may be the cause of the loss.
       const isLostSoon = performance.now() - rebuiltAt < this.#times.soon || (used && !survivedCall);
-      this.#lostSoonInARow = isLostSoon ? this.#lostSoonInARow + 1 : 0;
+      this.#lostSoonInARow = isLostSoon && !endIsWanted ? this.#lostSoonInARow + 1 : 0;
     }
     return used && this.isRebuildWanted;
   }
@@ -95,11 +97,8 @@ export class Recovery {
   /** Selects the source from which the next image is rebuilt (see RebuildFrom). Throws a CallError for 'previous' when
    * there is no journal of a previous server, or when the server stores no journals. */
   chooseRebuild(rebuild: 'session' | 'none' | 'previous'): void {
-    // The current image ends because the user asked for it. So its end says nothing about its rebuild, and `noteLoss`
-    // must not count it as a loss soon after a rebuild.
     this.#lostSoonInARow = 0;
-    if (this.#life.rebuiltAt !== undefined) this.#life.rebuiltAt = Number.NEGATIVE_INFINITY;
-    this.#life.survivedCall = true;
+    this.#life.endIsWanted = true;
     if (rebuild === 'session') return;
     if (!this.journal.isEnabled) {
       if (rebuild === 'none') return;

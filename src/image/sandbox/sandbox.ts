@@ -186,7 +186,7 @@ export class Sandbox implements CommandSandbox {
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
       ...[...empty, realPath(this.#options.root)].map((folder) => ['empty', folder] as const),
-      ...this.#needed(command.program, empty),
+      ...this.#neededMounts(command.program, empty),
       ['changed', realPath(this.#options.cacheFolder)],
     ];
     return this.#lockIn(command, mounts, ['--unshare-net']);
@@ -195,7 +195,7 @@ export class Sandbox implements CommandSandbox {
   async lockIn(command: ProcessCommand, fasls?: string, root?: string): Promise<ProcessCommand> {
     const { strict } = this.#options;
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
-    const changed = await orSetupError(() => this.#changed());
+    const imageMounts = await orSetupError(() => this.#imageMounts());
     const cache = fasls === undefined ? this.#ownCache() : realPath(fasls);
     const place = cache ?? join(tmpdir(), 'cache');
     const env = {
@@ -206,12 +206,12 @@ export class Sandbox implements CommandSandbox {
     const empty = strict ? existingFolders([...temporaryFolders(), '/var/tmp']) : [];
     const mounts: Mounts = [
       ...empty.map((folder) => ['empty', folder] as const),
-      ...this.#needed(command.program, [...empty, ...this.#secrets]),
-      ...changed,
+      ...this.#neededMounts(command.program, [...empty, ...this.#secrets]),
+      ...imageMounts,
       ...(cache === undefined ? [] : [['changed', cache] as const]),
     ];
-    const folder = empty.length === 0 ? [] : ['--dir', realPath(tmpdir()), ...this.#links(empty)];
-    const more = [...folder, ...(strict ? ['--unshare-net'] : [])];
+    const inEmpty = empty.length === 0 ? [] : ['--dir', realPath(tmpdir()), ...this.#links(empty)];
+    const more = [...inEmpty, ...(strict ? ['--unshare-net'] : [])];
     return this.#lockIn({ ...command, env }, mounts, more, root);
   }
 
@@ -234,7 +234,7 @@ export class Sandbox implements CommandSandbox {
   /** Finds the secrets that must be hidden, and creates placeholders for the folders that code must not create. Returns
    * three kinds of mounts: those of the folders that code can write, read-only mounts inside these, and mounts that
    * hide secrets. Throws an UnresponsiveFolderError when a file system does not answer. */
-  async #changed(): Promise<Mounts> {
+  async #imageMounts(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
     await this.findSecrets();
     await this.#placeholders.occupy(
@@ -245,13 +245,13 @@ export class Sandbox implements CommandSandbox {
     const own = [...this.#workspace, ...this.#libraries];
     // If the home is inside a folder for temporary files, it is read-only, because nothing in a home is temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
-    const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
-    const kept = await existingPaths([...trusted, ...records, cacheFolder]);
-    for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
-    for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
+    const isUnsealed = (path: string) => isIn(own, path) || !isIn(sealed, path);
+    const readOnly = await existingPaths([...trusted, ...records, cacheFolder]);
+    for (const root of this.#workspace) readOnly.push(...(await protectedPaths(root)));
+    for (const folder of libraries) readOnly.push(...(await repositoryPaths(folder)));
     // A path can be inside a secret, such as the repository of a password store. It is skipped, because its mount would
     // make it visible.
-    const visible = kept.filter((path) => !this.hides(path));
+    const visible = readOnly.filter((path) => !this.hides(path));
     const secrets = this.#secrets.filter((path) => this.hides(path) && !this.#covers(this.#hidden, path));
     // Code must not be able to rename a folder that contains a secret, because nothing would hide the secret at its new
     // path.
@@ -261,7 +261,7 @@ export class Sandbox implements CommandSandbox {
       ...readOnlyMounts(sealed, this.#temporary),
       ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => pinned(path, this.#temporary)),
       ...own.map((path) => ['changed', path] as const),
-      ...readOnlyMounts([...visible, ...held].filter(open), [...own, ...this.#temporary]),
+      ...readOnlyMounts([...visible, ...held].filter(isUnsealed), [...own, ...this.#temporary]),
       // The secrets come last, because the last mount of a path counts. A secret can also be a file that programs obey,
       // or a folder that contains one.
       ...secrets.map((path) => ['hidden', path] as const),
@@ -325,7 +325,7 @@ export class Sandbox implements CommandSandbox {
     const system: Mounts = [
       ...serviceFolders().map((folder) => ['empty', folder] as const),
       ['empty', SHARED_MEMORY],
-      ...this.#needed(command.program, serviceFolders()),
+      ...this.#neededMounts(command.program, serviceFolders()),
     ];
     const start = ['--chdir', realPath(root), '--', command.program, ...command.args];
     const env: NodeJS.ProcessEnv = { ...command.env, TMPDIR: tmpdir() };
@@ -341,7 +341,7 @@ export class Sandbox implements CommandSandbox {
 
   /** Returns read-only mounts of the files inside FOLDERS that are necessary to run SBCL, the path of a program, and an
    * image. The sandbox shows no other files inside FOLDERS. */
-  #needed(sbcl: string, folders: readonly string[]): Mounts {
+  #neededMounts(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
     // The first path contains the programs of NixOS. The second path is often a link into a folder of services, without

@@ -91,11 +91,11 @@ export class Calls {
     return { job: this.jobs.begin(name, args), name, args, options };
   }
 
-  /** Calls PERFORM, which performs the call, and resolves with the reply. While the call runs, aborts its job if the
+  /** Calls RUN, which performs the call, and resolves with the reply. While the call runs, aborts its job if the
    * client cancels it, and passes progress and output to the caller. */
   async #track<Name extends OperationName>(
     { job, options }: PendingCall<Name>,
-    perform: () => Promise<Reply<Name>>,
+    run: () => Promise<Reply<Name>>,
   ): Promise<Reply<Name>> {
     const { signal, onProgress, onOutput } = options;
     const stopFollowing = signal && job.follow(signal);
@@ -103,7 +103,7 @@ export class Calls {
     const passing = onOutput && passOutput(job, onOutput, this.#times.progress);
     let reply: Reply<Name> | undefined;
     try {
-      reply = await perform().finally(passing?.stop);
+      reply = await run().finally(passing?.stop);
       return passing?.hasPassed ? await withoutOutput(reply, onOutput) : reply;
     } finally {
       stopFollowing?.();
@@ -117,13 +117,13 @@ export class Calls {
     const { job, name } = call;
     const caller = codeCaller();
     const queue = this.#queueOf(name, caller !== undefined);
-    const isUp = this.#host.readyPeer() !== undefined;
+    const wasUp = this.#host.readyPeer() !== undefined;
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
       // Only the time in a queue is reported. The start of the image is not included, nor is a delay because the server
       // is busy. Only a job that had to wait in its queue is in the phase `queued` here.
-      const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
+      const waited = wasUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply = await (caller === undefined ? this.#fromOutside(call) : this.#perform(caller, call));
       return waitedMs === undefined ? reply : { ...reply, waitedMs };
