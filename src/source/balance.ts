@@ -18,7 +18,8 @@ export interface Imbalance {
   swallowed?: number;
 }
 
-/** An edit at the index `index` of the text: removes `removed` parentheses of the kind `sign`, or inserts `text` if `removed` is 0. */
+/** An edit at the index `index` of the text: removes `removed` parentheses of the kind `sign`, or inserts `text` if
+ * `removed` is 0. */
 interface Repair {
   index: number;
   removed: number;

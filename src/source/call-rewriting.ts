@@ -9,8 +9,8 @@ import type { Splice } from './splice.ts';
 import type { SourceText } from './text.ts';
 import type { Span } from './tree.ts';
 
-/** A rule to rewrite calls. A call of `operator` is replaced by `replacement`, in which each parameter stands for its arguments
- * in the call. */
+/** A rule to rewrite calls. A call of `operator` is replaced by `replacement`, in which each parameter stands for its
+ * arguments in the call. */
 export interface CallPattern {
   operator: string;
   required: string[];
@@ -225,8 +225,8 @@ class Rewriting {
     return result.all();
   }
 
-  /** Returns the text of PART, an element of the pattern's `replacement`. The arguments of the call replace the parameters in
-   * it. */
+  /** Returns the text of PART, an element of the pattern's `replacement`. The arguments of the call replace the
+   * parameters in it. */
   #filledIn(part: Form, bindings: Bindings): string {
     const { text: template } = part.tree;
     let [text, at] = ['', part.start];

@@ -85,8 +85,8 @@ function usesOf(list: Form, sought: SoughtName, isWholeForm: boolean): number[] 
 }
 
 /** Returns the offset where LIST itself uses SOUGHT; undefined when it does not. This offset is the start of LIST. But
- * for a variable in the whole form (IS_WHOLE_FORM is true), it is the offset of the variable. A place (NAME ...) is a use
- * of (setf NAME). */
+ * for a variable in the whole form (IS_WHOLE_FORM is true), it is the offset of the variable. A place (NAME ...) is a
+ * use of (setf NAME). */
 function useIn(list: Form, sought: SoughtName, isWholeForm: boolean): number | undefined {
   if (!sought.variable)
     return namesUsed(list, sought) || namesSymbol(list.first?.name, sought) ? list.start : undefined;
