@@ -182,21 +182,19 @@ class ExecutorOfAll implements ServedExecutor {
   async execute(name: string, args: unknown, context: CallContext, verdict?: Verdict): Promise<Outcome> {
     try {
       const tool = this.#tools.getTool(name);
-      const given = Object(args) as Arguments;
-      const { image = undefined, ...others } = given;
+      const { image, ...others } = Object(args) as Arguments;
       const named = image === null || image === '' ? undefined : image;
       // If TOOL is null, the executor of the first image says that there is no such tool.
       if (tool === null || tool.images === 'any')
         return this.#run(this.#members[0], name, args, context, verdict);
-      const inAll = named === undefined && tool.images === 'all';
-      const member = inAll ? undefined : this.#chosen(tool, named);
+      // Undefined for a call in all images.
+      const member = named === undefined && tool.images === 'all' ? undefined : this.#chosen(tool, named);
       const called = member?.registry.getTool(name) ?? tool;
       if (member !== undefined) this.#checkNames(called, others, member);
       validateArguments(this.#tools.withImage(called), args);
       if (member === undefined) return await this.#runInAll(name, others, context);
       this.#checkIds(called, others, member);
-      const own = image === undefined ? args : others;
-      return await this.#run(member, name, own, context, verdict);
+      return await this.#run(member, name, image === undefined ? args : others, context, verdict);
     } catch (error) {
       if (!(error instanceof ArgumentError)) throw error;
       return { success: false, error: error.message, cause: 'usage', notices: [] };
@@ -206,10 +204,10 @@ class ExecutorOfAll implements ServedExecutor {
   async #run(member: Member, name: string, args: unknown, context: CallContext, verdict?: Verdict) {
     const { command: reader } = context;
     const command = reader && this.#readers.get(reader)?.[this.#members.indexOf(member)];
-    const of = { ...context, ...(command && { command }) };
-    const outcome = await member.executor.execute(name, args, of, verdict);
+    const ownContext = { ...context, ...(command && { command }) };
+    const outcome = await member.executor.execute(name, args, ownContext, verdict);
     for (const { executor } of this.#members)
-      if (executor !== member.executor) executor.answeredElsewhere(of);
+      if (executor !== member.executor) executor.answeredElsewhere(ownContext);
     return outcome;
   }
 

@@ -127,6 +127,7 @@ export class StdioTransport implements Transport {
   #waitForLastAnswers(rounds: number): void {
     const wasStarting = this.#options.starting();
     setTimeout(() => {
+      // A call whose image started during this wait needs a wait of its own.
       if (rounds > 0 && (wasStarting || this.#options.starting())) this.#waitForLastAnswers(rounds - 1);
       else void this.#endOverdue();
     }, this.#options.lastAnswersMs ?? LAST_ANSWERS_MS);
@@ -172,19 +173,19 @@ export class StdioTransport implements Transport {
     if (text !== '') this.#handleMessage(text);
   }
 
-  #handleMessage(line: string): void {
+  #handleMessage(text: string): void {
     let message: JSONRPCMessage;
     try {
-      const value: unknown = JSON.parse(line);
-      if (isTooDeep(value, line.length)) {
-        this.#passOver(line, 'is nested too deep', `it is ${TOO_DEEP}`);
+      const value: unknown = JSON.parse(text);
+      if (isTooDeep(value, text.length)) {
+        this.#passOver(text, 'is nested too deep', `it is ${TOO_DEEP}`);
         return;
       }
       message = parseJSONRPCMessage(value);
     } catch (error) {
       const problem =
         error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
-      this.#passOver(line, problem, NO_REQUEST);
+      this.#passOver(text, problem, NO_REQUEST);
       return;
     }
     if ('method' in message && 'id' in message) {
@@ -192,8 +193,8 @@ export class StdioTransport implements Transport {
         this.#refuseDuplicate(message.id);
         return;
       }
-      this.#unanswered.set(message.id, line.length);
-      this.#unansweredLength += line.length;
+      this.#unanswered.set(message.id, text.length);
+      this.#unansweredLength += text.length;
     } else if ('method' in message && message.method === 'notifications/cancelled') {
       this.#settle(message.params?.['requestId'] as string | number); // The SDK does not answer a cancelled request.
     }
@@ -201,12 +202,12 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Complains about LINE, which has PROBLEM. Refuses it for the reason WHY when it is a request. */
-  #passOver(line: string, problem: string, why: string): void {
+  /** Complains about TEXT, a line with PROBLEM. Refuses it for the reason WHY when it is a request. */
+  #passOver(text: string, problem: string, why: string): void {
     this.#options.complain(
-      `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
+      `A line on stdin ${problem}; it was passed over: ${text.slice(0, 80)}`.replace(/\s+/g, ' '),
     );
-    const id = requestId(line);
+    const id = requestId(text);
     if (id !== undefined) void this.send(refusal(id, why));
   }
 
@@ -234,9 +235,9 @@ function refusal(id: string | number, why: string): JSONRPCMessage {
   };
 }
 
-/** Returns the id of the request in LINE, which is an invalid message; undefined when it has no valid id. */
-function requestId(line: string): string | number | undefined {
-  const { id, method } = membersOf(line);
+/** Returns the id of the request in TEXT, which is an invalid message; undefined when it has no valid id. */
+function requestId(text: string): string | number | undefined {
+  const { id, method } = membersOf(text);
   return method !== undefined && (typeof id === 'string' || Number.isInteger(id))
     ? (id as string | number)
     : undefined;

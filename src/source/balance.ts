@@ -18,7 +18,8 @@ export interface Imbalance {
   swallowed?: number;
 }
 
-/** An edit at `index`: removes `removed` parentheses of the kind `sign`, or inserts `text` if `removed` is 0. */
+/** An edit at the index `index` of the text: removes `removed` parentheses of the kind `sign`, or inserts `text` if
+ * `removed` is 0. */
 interface Repair {
   index: number;
   removed: number;
@@ -123,7 +124,7 @@ function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => voi
   };
   for (const token of tokens) {
     note(token);
-    if (overclosed !== undefined) continue;
+    if (overclosed !== undefined) continue; // Only NOTE needs the rest.
     const isAtMargin = token.leads && token.column === 0 && token.sort !== 'close';
     if (isAtMargin && depth === 0 && !closesNothing) {
       [kept, began, unclosed] = [[], token.line, undefined];
@@ -154,12 +155,12 @@ const READ_LIMIT = 600_000;
 /** Added cost of a repair that changes an opening parenthesis. People miscount closing parentheses more often. */
 const UNLIKELY = 0.5;
 
-/** A repair, and its effect on the tokens: those with the indices from `at` to `to` - 1 are replaced by `added`, and
+/** A repair, and its effect on the tokens: those with the indices from `from` to `to` - 1 are replaced by `added`, and
  * the rest of `line` moves by `shift` columns. */
 interface Candidate {
   edit: Repair;
   line: number;
-  at: number;
+  from: number;
   to: number;
   added: readonly Placed[];
   shift: number;
@@ -184,14 +185,14 @@ function bestRepair({ tokens, excess }: Region): Candidate | undefined {
     const [token, next] = [tokens[index], tokens[index + 1]];
     closes = token?.sort !== 'close' ? 0 : next?.line === token.line ? closes + 1 : 1;
     for (const candidate of candidatesAt(tokens, index, excess, closes)) {
-      let reading = readings[candidate.at] as Reading;
-      for (const token of candidate.added) reading = readOn(reading, token);
+      let reading = readings[candidate.from] as Reading;
+      for (const added of candidate.added) reading = readOn(reading, added);
       reads += candidate.added.length;
       // A cost above this limit cannot be the lowest. For equal costs, the later place in the text stays the best.
       const limit = lowest - candidate.cost;
       for (let rest = candidate.to; rest < tokens.length && reading.cost <= limit; rest++, reads++) {
-        const token = tokens[rest] as Placed;
-        reading = readOn(reading, token.line === candidate.line ? moved(token, candidate.shift) : token);
+        const later = tokens[rest] as Placed;
+        reading = readOn(reading, later.line === candidate.line ? moved(later, candidate.shift) : later);
       }
       const cost = candidate.cost + reading.cost + CONTRADICTION * reading.depth;
       if (cost < lowest) [best, lowest] = [candidate, cost];
@@ -216,23 +217,25 @@ function candidatesAt(tokens: readonly Placed[], index: number, excess: number, 
     const edit = { index: sign === '(' ? end - 1 : start, removed: count, sign, text: '' };
     const follower = tokens[index + count];
     const added = follower?.line === line ? [{ ...moved(follower, -count), leads }] : [];
-    found.push({ edit, line, at: index, to: index + count + added.length, added, shift: -count, cost });
+    found.push({ edit, line, from: index, to: index + count + added.length, added, shift: -count, cost });
   };
+  // All missing closing parentheses at the end of a line.
   if (excess > 0 && endsLine && sort !== 'prefix') {
     const edit = { index: end, removed: 0, sign: ')' as const, text: ')'.repeat(excess) };
     const close = { ...token, sort: 'close' as const, leads: false, line: endLine };
     const added = Array<Placed>(excess).fill(close);
-    found.push({ edit, line: endLine, at: index + 1, to: index + 1, added, shift: 0, cost: 0 });
+    found.push({ edit, line: endLine, from: index + 1, to: index + 1, added, shift: 0, cost: 0 });
   }
   if (excess === 1 && sort === 'open') removal(1, '(', UNLIKELY);
   if (excess < 0 && closes >= -excess) removal(-excess, ')', 0);
+  // The one missing opening parenthesis before the token.
   if (excess === -1 && sort !== 'close') {
     const edit = { index: start, removed: 0, sign: '(' as const, text: '(' };
     const added = [
       { ...token, sort: 'open' as const, end: start + 1 },
       { ...moved(token, 1), leads: false },
     ];
-    found.push({ edit, line, at: index, to: index + 1, added, shift: 1, cost: UNLIKELY });
+    found.push({ edit, line, from: index, to: index + 1, added, shift: 1, cost: UNLIKELY });
   }
   return found;
 }

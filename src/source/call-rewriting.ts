@@ -9,8 +9,8 @@ import type { Splice } from './splice.ts';
 import type { SourceText } from './text.ts';
 import type { Span } from './tree.ts';
 
-/** A rule to rewrite calls. A call of `operator` is replaced by `to`, in which each parameter stands for its arguments
- * in the call. */
+/** A rule to rewrite calls. A call of `operator` is replaced by `replacement`, in which each parameter stands for its
+ * arguments in the call. */
 export interface CallPattern {
   operator: string;
   required: string[];
@@ -18,7 +18,7 @@ export interface CallPattern {
   /** Maps a keyword of the call to the parameter that stands for its value. */
   keys: Map<string, string>;
   rest?: string;
-  to: Form;
+  replacement: Form;
 }
 
 /** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to TO. Returns
@@ -38,8 +38,9 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
     required: [],
     optional: [],
     keys: new Map(),
-    to: replacement,
+    replacement,
   };
+  // The lambda list keyword before PART; '' before the first one.
   let mode = '';
   for (const part of elementsOf(old).slice(1)) {
     const name = symbolNameOf(part);
@@ -56,15 +57,15 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
 }
 
 /** Returns true when PATTERN changes only arguments: its new calls call the same function as its old calls. */
-export function keepsOperator({ operator, to }: CallPattern): boolean {
-  return symbolNameOf(to.first) === operator;
+export function keepsOperator({ operator, replacement }: CallPattern): boolean {
+  return symbolNameOf(replacement.first) === operator;
 }
 
 /** Returns true when the new calls of PATTERN may be written for LIST, the lambda list that the function has in the
  * image: they fit LIST, or have too few arguments for it. Otherwise the image probably still has the function from
  * before its change. */
-export function isMeantFor({ to, rest }: CallPattern, list: LambdaList): boolean {
-  const args = elementsOf(to)
+export function isMeantFor({ replacement, rest }: CallPattern, list: LambdaList): boolean {
+  const args = elementsOf(replacement)
     .slice(1)
     .map((part) => (symbolNameOf(part) === rest ? { unknown: true } : argumentOf(part)));
   return args.length < list.required || typeof checkFit(list, args) !== 'string';
@@ -159,13 +160,16 @@ class Rewriting {
     // The new call would lose a comment.
     if (!hasBlanksOnly(this.#text, form, elements))
       throw new Unfit('a comment, #+, #- or a dot stands between its arguments');
-    const { operator, to } = this.#pattern;
-    const isOwn = keepsOperator(this.#pattern);
+    const { operator, replacement } = this.#pattern;
+    const isSameFunction = keepsOperator(this.#pattern);
     const isFuncall = symbolNameOf(elements[0]) !== operator;
-    if (isFuncall && !isOwn) throw new Unfit('called by FUNCALL, and new calls another function');
-    const named = elements.slice(0, isFuncall ? 2 : 1);
-    const begin = isOwn ? named.map((part) => this.#source(part)).join(' ') : (to.first?.text ?? '');
-    const bindings = this.#bindings(elements.slice(named.length));
+    if (isFuncall && !isSameFunction) throw new Unfit('called by FUNCALL, and new calls another function');
+    // FUNCALL and the function, or only the operator.
+    const head = elements.slice(0, isFuncall ? 2 : 1);
+    const begin = isSameFunction
+      ? head.map((part) => this.#source(part)).join(' ')
+      : (replacement.first?.text ?? '');
+    const bindings = this.#bindings(elements.slice(head.length));
     return this.#laidOut(form, begin, this.#arguments(bindings, list));
   }
 
@@ -202,10 +206,10 @@ class Rewriting {
   /** Returns the arguments of the new call. LIST is as in `#newCall`. Throws an Unfit when a required argument would be
    * missing. */
   #arguments(bindings: Bindings, list: LambdaList | undefined): readonly Argument[] {
-    const { to, rest } = this.#pattern;
-    const callee = { name: symbolNameOf(to.first), list, same: keepsOperator(this.#pattern) };
+    const { replacement, rest } = this.#pattern;
+    const callee = { name: symbolNameOf(replacement.first), list, same: keepsOperator(this.#pattern) };
     const result = new NewArguments(callee);
-    for (const [nth, part] of elementsOf(to).slice(1).entries()) {
+    for (const [nth, part] of elementsOf(replacement).slice(1).entries()) {
       if (!this.#isParameter(part)) {
         if (isKeyword(part)) result.addKeyword(part, nth);
         else result.add({ text: this.#filledIn(part, bindings) });
@@ -221,8 +225,8 @@ class Rewriting {
     return result.all();
   }
 
-  /** Returns the text of PART, an element of the pattern's `to`. The arguments of the call replace the parameters in
-   * it. */
+  /** Returns the text of PART, an element of the pattern's `replacement`. The arguments of the call replace the
+   * parameters in it. */
   #filledIn(part: Form, bindings: Bindings): string {
     const { text: template } = part.tree;
     let [text, at] = ['', part.start];

@@ -55,12 +55,13 @@ function listAfter(rest: Form[]): string | undefined {
 /** Returns the first line of the docstring in REST, the elements after a name; undefined when it is empty or missing. A
  * string that is the only element is a value, not a docstring. */
 function documentationIn(rest: Form[]): string | undefined {
-  const strings = rest.slice(0, 3).filter(({ isString }) => isString);
+  // A qualifier and a lambda list can precede the docstring.
+  const string = rest.slice(0, 3).find(({ isString }) => isString);
   // The option (:documentation ...) of a DEFCLASS, for example. The name of a keyword begins with the marker.
   const option = rest.find(
     (part) => part.notation === '(' && part.first?.name === `${PACKAGE_MARKER}DOCUMENTATION`,
   );
-  const docstring = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
+  const docstring = option ? elementsOf(option)[1] : rest.length > 1 ? string : undefined;
   const line = docstring?.text.slice(1, -1).trim().split('\n')[0];
   return line || undefined;
 }
@@ -192,7 +193,8 @@ export function* namedForms(form: Form, depth = 0): Generator<{ form: Form; dept
   const [operator, name, ...rest] = form.tokenKind === '(' ? elementsOf(form) : [];
   if (name === undefined || operator?.kind !== 'atom') return;
   if (!operator.name || operator.name.startsWith(PACKAGE_MARKER)) return;
-  const inner = namedFormsIn(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
+  const mayContainOthers = !isName(name) && depth < DEPTH;
+  const inner = namedFormsIn(mayContainOthers ? [name, ...rest] : [], depth + 1);
   const first = inner.next();
   // An inner form that has no name and contains no named form is most likely a clause or a binding.
   if (first.done && depth > 0 && !isName(name) && !isDefiner(operator.symbolName)) return;

@@ -132,9 +132,11 @@ export class Form {
     return this.notation === '`';
   }
 
-  /** The first element. Reads the others only if a prefix or feature expression comes first. */
+  /** The first element. Reads the others only if a prefix or feature expression comes first. Until `elements` is read,
+   * each call returns a new object, without `parent`. */
   get first(): Form | undefined {
-    return (this.#items === undefined && this.#reading.firstIn(this)) || this.elements[0];
+    const alone = this.#items === undefined ? this.#reading.firstIn(this) : undefined;
+    return alone ?? this.elements[0];
   }
 
   /** The elements of a list or vector, without a dotted tail. For a prefix, those of the list that it abbreviates. */
@@ -158,9 +160,8 @@ interface Items {
   tail?: Form | undefined;
 }
 
-/** A prefix before a form or, from `#past`, the token after feature expressions. `at` is the number of its token.
- * `featureStart` is the offset of the feature expression directly before it. */
-interface Prefix {
+/** The number `at` of a token, and the offset of the feature expression directly before it. */
+interface TokenPlace {
   at: number;
   featureStart: number | undefined;
 }
@@ -203,7 +204,7 @@ export class FormReader {
   /** Returns the form at or after the token FROM; undefined when a list or the text ends first. */
   #read(from: number): Form | undefined {
     if (FIRST.has(this.tree.kind(from))) return this.#plain(from);
-    let prefixes: Prefix[] | undefined;
+    let prefixes: TokenPlace[] | undefined;
     let featureStart: number | undefined;
     let at = from;
     for (let kind = this.tree.kind(at); isFeature(kind) || isPrefix(kind); kind = this.tree.kind(at)) {
@@ -232,7 +233,7 @@ export class FormReader {
     return new Form(this, broken ? 'unclosed' : kind, at, tokenAfter ?? this.tree.count());
   }
 
-  #prefixed(prefixes: readonly Prefix[], form: Form): Form {
+  #prefixed(prefixes: readonly TokenPlace[], form: Form): Form {
     if (this.#features === undefined) {
       form.prefixes = prefixes.map(({ at }) => this.tree.kind(at));
       return form;
@@ -248,16 +249,16 @@ export class FormReader {
   /** Skips feature expressions from the token FROM on, with the forms that they exclude. Returns the next token, and
    * the offset of the #+ or #- directly before it. Returns undefined when an expression or an excluded form is
    * missing. */
-  #past(from: number): Prefix | undefined {
+  #past(from: number): TokenPlace | undefined {
     let featureStart: number | undefined;
     for (let at = from; ; ) {
       const kind = this.tree.kind(at);
       if (!isFeature(kind)) return { at, featureStart };
       const test = this.#test(at);
-      const next =
-        test === undefined ? undefined : test.holds ? test.tokenAfter : this.#skipped(test.tokenAfter);
+      if (test === undefined) return undefined;
+      const next = test.holds ? test.tokenAfter : this.#skipped(test.tokenAfter);
       if (next === undefined) return undefined;
-      featureStart = test?.holds ? (featureStart ?? this.tree.start(at)) : undefined;
+      featureStart = test.holds ? (featureStart ?? this.tree.start(at)) : undefined;
       at = next;
     }
   }
@@ -278,15 +279,15 @@ export class FormReader {
 
   #holds(test: Form, features: Features, depth: number): boolean {
     const symbol = (test.kind === 'cons' ? test.first : test)?.name ?? '';
+    // As in Features.
     const name = symbol.replace(PACKAGE_MARKER, symbol.startsWith(PACKAGE_MARKER) ? '' : '::');
     if (test.kind !== 'cons') return features.has(name);
     if (depth > MAX_DEPTH) return false;
-    for (const part of test.elements.slice(1)) {
-      const value = this.#holds(part, features, depth + 1);
-      if (name === 'NOT') return !value;
-      if (value === (name === 'OR')) return value;
-    }
-    return name === 'AND';
+    const parts = test.elements.slice(1);
+    const holds = (part: Form) => this.#holds(part, features, depth + 1);
+    if (name === 'NOT') return parts[0] !== undefined && !holds(parts[0]);
+    if (name === 'OR') return parts.some(holds);
+    return name === 'AND' && parts.every(holds);
   }
 
   /** Skips the form at token FROM, which a #+ or #- excludes. Returns the number of the token after it; undefined when

@@ -65,10 +65,11 @@ function plainToken(source: string, start: number): Token {
   if (DELIMITERS.includes(kind)) return { kind, start, end: start + 1 };
   const end = endOfSymbol(source, start);
   if (kind === '.' && end === start + 1) return { kind, start, end };
-  const prefix =
+  // An escaped colon does not become a marker.
+  const isPrefix =
     source.endsWith('::', end) &&
     symbolName(source.slice(start, end)).endsWith(PACKAGE_MARKER + PACKAGE_MARKER);
-  return { kind: prefix ? '::' : 'atom', start, end };
+  return { kind: isPrefix ? '::' : 'atom', start, end };
 }
 
 function dispatchToken(source: string, start: number): Token {

@@ -153,8 +153,9 @@ function placeOf(part: Form): Place {
     if (found !== undefined) return found;
     // In a compound type, as in (or null NAME) or (NAME 10), the symbol has the role of the whole type. In other lists
     // it does not.
-    const step = steps[at] as Step;
-    if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(withoutPackage(step.operator))) break;
+    const { index, operator } = steps[at] as Step;
+    const mayBeType = index === 0 || operator === '' || COMPOUNDS.has(withoutPackage(operator));
+    if (!mayBeType) break;
   }
   return placeInCode(steps);
 }
@@ -185,27 +186,27 @@ function isFrom(index: number, step: Step | undefined, ...operators: readonly st
 /** STEPS are the lists around a symbol, the innermost first. Returns the role that STEPS[AT] and the lists around it
  * give to the symbol; undefined for none. INNER is the element of STEPS[AT] that is or contains the symbol. */
 function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefined {
-  const list = steps[at] as Step;
+  const step = steps[at] as Step;
   const [outer, third] = steps.slice(at + 1);
-  if (list.operator === 'QUOTE') return quotedRole(outer, list.list);
+  if (step.operator === 'QUOTE') return quotedRole(outer, step.list);
   // INNER is the first element of its list, as NAME is in (handler-case FORM (NAME ...)).
-  if (list.index === 0) {
-    if (list.list.parent?.notation === '#s') return 'instance';
+  if (step.index === 0) {
+    if (step.list.parent?.notation === '#s') return 'instance';
     if (isFrom(2, outer, 'HANDLER-CASE') || isAt(1, third, 'HANDLER-BIND')) return 'handler';
     if (isFrom(2, outer, ...TYPECASES)) return 'type';
     if (isFrom(2, outer, ...CASES)) return 'data';
   }
-  if (isSpecializer(list, third)) return 'specializer';
+  if (isSpecializer(step, third)) return 'specializer';
   if (isAt(2, outer, 'DEFCLASS', 'DEFINE-CONDITION')) return 'superclass';
-  if (isKeywordName(list.operator) && isAt(1, list, 'INCLUDE', 'METACLASS')) return 'superclass';
-  if (isKeywordName(list.operator) && isAt(1, list, 'METHOD-COMBINATION')) return 'combination';
+  if (isKeywordName(step.operator) && isAt(1, step, 'INCLUDE', 'METACLASS')) return 'superclass';
+  if (isKeywordName(step.operator) && isAt(1, step, 'METHOD-COMBINATION')) return 'combination';
   // A qualifier stands between the name of a method and its lambda list.
-  if (isFrom(2, list, 'DEFMETHOD') && list.index < methodListIndex(list.list.elements)) return 'combination';
-  if (isAt(1, list, 'THE') || isAt(2, list, 'CHECK-TYPE')) return 'type';
-  if (follows(inner, list.list, ['TYPE', 'OF-TYPE'])) return 'type';
+  if (isFrom(2, step, 'DEFMETHOD') && step.index < methodListIndex(step.list.elements)) return 'combination';
+  if (isAt(1, step, 'THE') || isAt(2, step, 'CHECK-TYPE')) return 'type';
+  if (follows(inner, step.list, ['TYPE', 'OF-TYPE'])) return 'type';
   // In (case KEY ((NAME ...) ...)).
   if (outer?.index === 0 && isFrom(2, third, ...CASES)) return 'data';
-  return declaredRole(list, outer, third);
+  return declaredRole(step, outer, third);
 }
 
 /** Returns true when one of WORDS precedes INNER in LIST, as in (:type INNER) or (of-type INNER). */
@@ -213,9 +214,9 @@ function follows(inner: Form, list: Form, words: readonly string[]): boolean {
   return inner.index > 0 && words.includes(symbolNameOf(list.elements[inner.index - 1]));
 }
 
-/** Returns true when LIST is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
-function isSpecializer(list: Step, method: Step | undefined): boolean {
-  if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
+/** Returns true when STEP is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
+function isSpecializer(step: Step, method: Step | undefined): boolean {
+  if (step.index !== 1 || step.list.elements.length !== 2 || method === undefined) return false;
   if (isFrom(0, method, 'DEFMETHOD')) return method.index === methodListIndex(method.list.elements);
   // METHOD can also be an option (:method ...) of a DEFGENERIC.
   return (
@@ -225,12 +226,12 @@ function isSpecializer(list: Step, method: Step | undefined): boolean {
   );
 }
 
-/** Returns the role of a symbol in a declaration; undefined when it is not in a declaration. LIST, OUTER and THIRD are
+/** Returns the role of a symbol in a declaration; undefined when it is not in a declaration. STEP, OUTER and THIRD are
  * the lists around the symbol, the innermost first. */
-function declaredRole(list: Step, outer: Step | undefined, third: Step | undefined): Place | undefined {
+function declaredRole(step: Step, outer: Step | undefined, third: Step | undefined): Place | undefined {
   const isProclaimed = outer?.operator === 'QUOTE' && isFrom(0, third, 'PROCLAIM');
   if (!isFrom(0, outer, 'DECLARE', 'DECLAIM') && !isProclaimed) return undefined;
-  return list.index === 0 || isAt(1, list, 'TYPE', 'FTYPE') ? 'type' : 'variable';
+  return step.index === 0 || isAt(1, step, 'TYPE', 'FTYPE') ? 'type' : 'variable';
 }
 
 /** Returns the role that OUTER gives to the symbol in QUOTED, which is the element (QUOTE FORM) of OUTER. */
@@ -261,21 +262,21 @@ const BINDS_FIRST = /^(?:WITH-|DO-|DOLIST$|DOTIMES$)/;
 /** Returns the role of a symbol in code when `roleAt` finds none. STEPS are the lists around the symbol, the innermost
  * first. */
 function placeInCode(steps: readonly Step[]): Place {
-  const [list, outer, third] = steps;
-  if (list === undefined) return 'code';
-  const first = list.index === 0;
-  if (bindsIn(outer) || (first && bindsIn(third))) return 'variable';
-  if (first && outer?.index === 1 && BINDS_FIRST.test(withoutPackage(outer.operator))) return 'variable';
-  if (['FOR', 'AS', 'WITH'].includes(symbolNameOf(list.list.elements[list.index - 1]))) return 'variable';
+  const [step, outer, third] = steps;
+  if (step === undefined) return 'code';
+  const isFirst = step.index === 0;
+  if (bindsIn(outer) || (isFirst && bindsIn(third))) return 'variable';
+  if (isFirst && outer?.index === 1 && BINDS_FIRST.test(withoutPackage(outer.operator))) return 'variable';
+  if (['FOR', 'AS', 'WITH'].includes(symbolNameOf(step.list.elements[step.index - 1]))) return 'variable';
   if (steps.some(({ operator }) => operator === 'QUOTE')) return 'data';
-  return first || list.operator === 'FUNCTION' ? 'call' : 'code';
+  return isFirst || step.operator === 'FUNCTION' ? 'call' : 'code';
 }
 
-/** Returns true when the element of FORM that contains a symbol is a list of bindings or a lambda list. */
-function bindsIn(form: Step | undefined): boolean {
-  if (form === undefined) return false;
-  const operator = withoutPackage(form.operator);
+/** Returns true when the element of STEP that contains a symbol is a list of bindings or a lambda list. */
+function bindsIn(step: Step | undefined): boolean {
+  if (step === undefined) return false;
+  const operator = withoutPackage(step.operator);
   return operator === 'DEFMETHOD'
-    ? form.index === methodListIndex(form.list.elements)
-    : BINDERS.get(operator) === form.index;
+    ? step.index === methodListIndex(step.list.elements)
+    : BINDERS.get(operator) === step.index;
 }

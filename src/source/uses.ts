@@ -41,9 +41,9 @@ export function isSoughtName(form: Form | undefined, sought: SoughtName): boolea
   return nameOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
 }
 
-/** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a quoted
- * form. */
-interface PendingList {
+/** A form to search, usually a list. `depth` is the number of backquotes around it minus that of commas. `data` is true
+ * in a quoted form. */
+interface Pending {
   list: Form;
   depth: number;
   data: boolean;
@@ -53,7 +53,7 @@ interface PendingList {
  * are no others, because they can be expansions of a local macro. */
 export function usesIn(form: Form, sought: SoughtName): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
-  const pending: PendingList[] = [{ list: form, depth: 0, data: false }];
+  const pending: Pending[] = [{ list: form, depth: 0, data: false }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { list, depth, data } = next;
     if (list.kind === 'comma' && list.inner)
@@ -64,33 +64,34 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
       for (const start of usesOf(list, sought, list === form))
         found[depth > 0 ? 'templates' : 'code'].add(start);
     const quoted = data || nameOf(elements[0]) === 'QUOTE';
-    const inner = list.isBackquote ? depth + 1 : depth;
+    const depthInside = list.isBackquote ? depth + 1 : depth;
     // In a quoted form, only the forms after commas are evaluated.
-    if (quoted && inner === 0) continue;
+    if (quoted && depthInside === 0) continue;
     // A binding, clause or parameter does not call the function that its first element names.
-    const lists = sought.variable || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
+    const partsOf =
+      sought.variable || depthInside > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
     for (const element of elements)
-      for (const part of lists.get(element) ?? [element])
-        pending.push({ list: part, depth: inner, data: quoted });
+      for (const part of partsOf.get(element) ?? [element])
+        pending.push({ list: part, depth: depthInside, data: quoted });
   }
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
 /** Returns the offsets where LIST itself, without the lists in it, uses SOUGHT. If LIST sets a place, it uses the setf
- * function of the place. WHOLE is true when LIST is a whole top-level form. */
-function usesOf(list: Form, sought: SoughtName, whole: boolean): number[] {
+ * function of the place. IS_WHOLE_FORM is true when LIST is the whole form that is searched. */
+function usesOf(list: Form, sought: SoughtName, isWholeForm: boolean): number[] {
   const calls = sought.setf && !namesUsed(list, sought) ? placesIn(elementsOf(list)) : [list];
-  return calls.flatMap((call) => useIn(call, sought, whole) ?? []);
+  return calls.flatMap((call) => useIn(call, sought, isWholeForm) ?? []);
 }
 
 /** Returns the offset where LIST itself uses SOUGHT; undefined when it does not. This offset is the start of LIST. But
- * for a variable in a top-level form (WHOLE is true), it is the offset of the variable. A place (NAME ...) is a use of
- * (setf NAME). */
-function useIn(list: Form, sought: SoughtName, whole: boolean): number | undefined {
+ * for a variable in the whole form (IS_WHOLE_FORM is true), it is the offset of the variable. A place (NAME ...) is a
+ * use of (setf NAME). */
+function useIn(list: Form, sought: SoughtName, isWholeForm: boolean): number | undefined {
   if (!sought.variable)
     return namesUsed(list, sought) || namesSymbol(list.first?.name, sought) ? list.start : undefined;
   const named = elementsOf(list).find((element) => isSoughtSymbol(element, sought));
-  return whole ? named?.start : named && list.start;
+  return isWholeForm ? named?.start : named && list.start;
 }
 
 function namesUsed(list: Form, sought: SoughtName): boolean {
@@ -176,9 +177,9 @@ export function nameMentionsIn(
     const before = elementBefore(part);
     const opened = part.parent?.tokenKind;
     const opening = opened === "#'" || (opened === '(' && before === undefined);
-    if (part.index === 1 && opened === '(' && isDefiner(before?.symbolName ?? '')) definitions++;
-    else if (isAccessorOption(part) || isSlot(part) || (part.index === 0 && isSlot(part.parent)))
-      definitions++;
+    const isDefined = part.index === 1 && opened === '(' && isDefiner(before?.symbolName ?? '');
+    const isInSlot = isAccessorOption(part) || isSlot(part) || (part.index === 0 && isSlot(part.parent));
+    if (isDefined || isInSlot) definitions++;
     else
       uses.push({
         index: (opening ? part.parent : part)?.start ?? 0,

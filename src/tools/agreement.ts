@@ -34,6 +34,7 @@ export function agreementSection(
 ): string | undefined {
   if (agreement === undefined) return undefined;
   const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;
+  const leftMore = (agreement.leftTotal ?? 0) - left.length;
   const lines = [
     ...doubleLines(doubles, agreement.doublesTotal, formPlaces(places)),
     ...(gone.length > 0
@@ -42,9 +43,7 @@ export function agreementSection(
     ...stillUsedLines(gone, places),
     ...unrecordedLines(gone),
     ...left.map((item) => leftText(item, places)),
-    ...((agreement.leftTotal ?? 0) > left.length
-      ? [`Not removed either: ${(agreement.leftTotal ?? 0) - left.length} more; compare_image lists them.`]
-      : []),
+    ...(leftMore > 0 ? [`Not removed either: ${leftMore} more; compare_image lists them.`] : []),
     ...oldLines(old, agreement.oldTotal, places, { forgetting: agreement.forgetting, earlierAnswers }),
     ...unsetSince(unset, agreement.unsetTotal, earlierAnswers),
     ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),

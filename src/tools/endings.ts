@@ -51,7 +51,7 @@ function interruptionText(interruption: Interruption): string {
   const { reason, afterMs, notBegun, endedBy, attached, fresh, stoppedPid } = interruption;
   const after = secondsText(afterMs);
   const kept = fresh ? 'the fresh image ends with its call' : 'the image is kept';
-  const whole = fresh ? kept : 'the image and what was done so far are kept';
+  const allKept = fresh ? kept : 'the image and what was done so far are kept';
   const why =
     reason === 'interrupt'
       ? interrupterText(interruption.byUser)
@@ -63,11 +63,11 @@ function interruptionText(interruption: Interruption): string {
   }
   switch (reason) {
     case 'timeout':
-      return `Interrupted after ${after}, the limit of this call; ${whole}.`;
+      return `Interrupted after ${after}, the limit of this call; ${allKept}.`;
     case 'cancelled':
       return `Interrupted after ${after} because the client cancelled it; ${kept}.`;
     case 'interrupt':
-      return `Interrupted after ${after} ${why}; ${whole}.`;
+      return `Interrupted after ${after} ${why}; ${allKept}.`;
     case 'ending':
       return `Interrupted after ${after} because the server is ending.`;
     case 'heap':

@@ -53,6 +53,7 @@ const LOST = 'The fresh image was lost, so it was not compared with the running 
 export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Tool {
   const tool = adapter.over(running);
   const { raisedBy } = tool;
+  // Kept from call to call.
   const unedited: UneditedRun = {};
   return {
     ...tool,
@@ -67,11 +68,12 @@ export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Too
       // Earlier answers were about the running image and do not apply to a fresh one.
       const { earlierAnswers: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
-        const own = { running, adapter, args: rest, context: alone, folder, warnings: new ShownWarnings() };
-        if (Array.isArray(edits)) return runWithEdits(own, edits, unedited);
+        const warnings = new ShownWarnings();
+        const freshCall = { running, adapter, args: rest, context: alone, folder, warnings };
+        if (Array.isArray(edits)) return runWithEdits(freshCall, edits, unedited);
         return kind === 'true' || kind === 'fasls'
-          ? perform(own, kind === 'fasls')
-          : compareRevisions(own, String(kind));
+          ? perform(freshCall, kind === 'fasls')
+          : compareRevisions(freshCall, String(kind));
       });
     },
   };
@@ -93,6 +95,7 @@ function checkFresh({ fresh, edits, on_error }: Arguments): void {
 async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   const { running, adapter, args, folder } = call;
   const withFreshImage = starterOf(running);
+  // The load, if CALL itself only loads a file or a system.
   const own = await adapter.loads?.(args, running);
   const isOther = ({ file }: LoadStep) => file === undefined || file !== own?.file;
   const steps = (await givenSteps(call)).filter(isOther);
@@ -156,26 +159,27 @@ function marked({ image }: ToolDependencies, result: Result, which: string, more
 async function differences(call: FreshCall, fresh: ToolDependencies): Promise<string> {
   const { running, warnings, context } = call;
   const { image, places, shownWarnings } = running;
-  const now = await freshInventory(call, fresh);
-  if (now?.files === undefined)
+  const ofFresh = await freshInventory(call, fresh);
+  if (ofFresh?.files === undefined)
     return 'No file of the workspace was loaded, so nothing was compared with the running image.';
-  const { files, packages = [] } = now;
-  const then = image.running
+  const { files, packages = [] } = ofFresh;
+  const ofRunning = image.running
     ? (await image.call('inventory', { files, packages }, asking(context))).data.value
     : {};
-  if (then === undefined) return 'The running image did not answer, so it was not compared.';
-  if (then.files === undefined)
+  if (ofRunning === undefined) return 'The running image did not answer, so it was not compared.';
+  if (ofRunning.files === undefined)
     return 'The running image has loaded none of these files, so it was not compared.';
-  const unloaded = files.length - then.files.length;
+  const unloaded = files.length - ofRunning.files.length;
   // The running image lacks the definitions of files that it has not loaded. So only the files that both images have
   // loaded are compared.
   const shared =
     unloaded > 0
-      ? (await fresh.image.call('inventory', { files: then.files, packages }, asking(context))).data.value
-      : now;
+      ? (await fresh.image.call('inventory', { files: ofRunning.files, packages }, asking(context))).data
+          .value
+      : ofFresh;
   const isNews = ({ file = '', severity }: Warning) => places.isOwn(file) && severity !== 'note';
-  const shown = fresh.shownWarnings.lackedBy([shownWarnings], then.files).filter(isNews);
-  const unshown = warnings.lackedBy([shownWarnings, fresh.shownWarnings], then.files).filter(isNews);
+  const shown = fresh.shownWarnings.lackedBy([shownWarnings], ofRunning.files).filter(isNews);
+  const unshown = warnings.lackedBy([shownWarnings, fresh.shownWarnings], ofRunning.files).filter(isNews);
   await places.prepare(unshown.flatMap(({ file = [] }) => file));
   const lines = [
     ...newsLine(shown.map(({ file = '' }) => places.fileName(file))),
@@ -183,7 +187,7 @@ async function differences(call: FreshCall, fresh: ToolDependencies): Promise<st
       ? [`Not shown by its loads: ${groupedWarnings({ warnings: unshown }, places)}`]
       : []),
     ...(unloaded > 0 ? [`It has not loaded ${unloaded} of the ${files.length} files.`] : []),
-    ...inventoryLines(then, shared ?? now),
+    ...inventoryLines(ofRunning, shared ?? ofFresh),
   ];
   return lines.length === 0
     ? 'The running image does not differ in what these files define.'
@@ -198,17 +202,17 @@ function newsLine(files: readonly string[]): string[] {
   return [`${many} not shown by its loads: ${[...new Set(files)].join(', ')}.`];
 }
 
-function inventoryLines(then: Inventory, now: Inventory): string[] {
-  const here = new Map(now.variables?.map(({ name, value }) => [name, value]));
-  const others = (then.variables ?? []).flatMap(({ name, value }) => {
-    const other = here.get(name);
+function inventoryLines(ofRunning: Inventory, ofFresh: Inventory): string[] {
+  const freshValues = new Map(ofFresh.variables?.map(({ name, value }) => [name, value]));
+  const others = (ofRunning.variables ?? []).flatMap(({ name, value }) => {
+    const other = freshValues.get(name);
     return other === undefined || other === value
       ? []
       : `${name} is ${value} in it, ${other} in the fresh image`;
   });
   return [
-    ...lackedLine('Only in it', then.items, now.items),
-    ...lackedLine('Only in the fresh image', now.items, then.items),
+    ...lackedLine('Only in it', ofRunning.items, ofFresh.items),
+    ...lackedLine('Only in the fresh image', ofFresh.items, ofRunning.items),
     ...(others.length > 0 ? [`Other values: ${listed(others, '; ')}.`] : []),
   ];
 }

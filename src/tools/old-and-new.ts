@@ -177,14 +177,16 @@ function comparable(text: string): string {
 }
 
 function differenceText(one: string, other: string): string {
-  const [before, after] = [one, other].map((text) => (text === '' ? '' : `${comparable(text)}\n`));
-  let handled = 0;
-  const lines = hunksBetween(before ?? '', after ?? '').flatMap(({ oldStart, oldLines, lines }) => {
-    const equal = oldStart - 1 - handled;
-    handled += equal + oldLines;
+  const linesIn = (text: string) => (text === '' ? '' : `${comparable(text)}\n`);
+  const before = linesIn(one);
+  // Number of lines of BEFORE that the hunks so far have passed.
+  let passed = 0;
+  const lines = hunksBetween(before, linesIn(other)).flatMap(({ oldStart, oldLines, lines }) => {
+    const equal = oldStart - 1 - passed; // `oldStart` is 1-based.
+    passed += equal + oldLines;
     return [...equalLine(equal), ...excerpts(lines)];
   });
-  lines.push(...equalLine((before ?? '').split('\n').length - 1 - handled));
+  lines.push(...equalLine(before.split('\n').length - 1 - passed));
   const more = lines.length > LINE_LIMIT ? [`... ${lines.length - LINE_LIMIT} more lines`] : [];
   return [...lines.slice(0, LINE_LIMIT), ...more].join('\n');
 }

@@ -415,9 +415,9 @@ export class Places {
 /** Returns the start of the innermost definition around INDEX; else that of its top-level form. */
 function innermost(forms: TopLevelForms, index: number): number | undefined {
   const top = forms.extentAround(index);
-  const around =
-    top && [...definedAt(forms, top.start)].filter(({ start, end }) => start <= index && index < end);
-  return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
+  if (top === undefined) return undefined;
+  const around = [...definedAt(forms, top.start)].filter(({ start, end }) => start <= index && index < end);
+  return Math.max(top.start, ...around.map(({ start }) => start));
 }
 
 function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {

@@ -103,7 +103,7 @@ export class Sources {
   readonly #loaded = new Map<string, LoadedVersion>();
   readonly #features: () => Features;
   /** The files that the running synchronous code has read. A microtask clears this map when that code has ended. */
-  readonly #read = new Map<string, Source | undefined>();
+  readonly #readInTurn = new Map<string, Source | undefined>();
   /** The contents that files had when `prepare` read them. */
   readonly #prepared = new Map<string, Source | undefined>();
   /** The time when this server started, in seconds of universal time. */
@@ -181,9 +181,9 @@ export class Sources {
   read(file: string): Source | undefined {
     // To make an answer, a file is read once for each place in it. So the result is kept until the running synchronous
     // code has ended.
-    if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
-    if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
-    return this.#read.get(file);
+    if (this.#readInTurn.size === 0) queueMicrotask(() => this.#readInTurn.clear());
+    if (!this.#readInTurn.has(file)) this.#readInTurn.set(file, this.#readNow(file));
+    return this.#readInTurn.get(file);
   }
 
   #readNow(file: string): Source | undefined {
@@ -249,9 +249,10 @@ export class Sources {
    * loaded unless the loaded version has another date or, if its date is unknown, NOW was written since this server
    * started. */
   loadedVersion({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
-    if (mark !== undefined && mark !== now.digest) return this.#loaded.get(keyOf(file, mark));
-    const another = undated ? now.written >= this.#begun : written !== undefined && written !== now.written;
-    return mark === undefined && another ? undefined : { source: now };
+    if (mark !== undefined)
+      return mark === now.digest ? { source: now } : this.#loaded.get(keyOf(file, mark));
+    const isOther = undated ? now.written >= this.#begun : written !== undefined && written !== now.written;
+    return isOther ? undefined : { source: now };
   }
 }
 

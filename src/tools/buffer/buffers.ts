@@ -64,6 +64,9 @@ export function searchBudget(): Budget {
 
 const LIST_LIMIT = 20;
 
+/** In place of the unsaved texts, when only the texts on the disk count. */
+const NOTHING_UNSAVED: Unsaved = { files: [] };
+
 /** The files of a workspace as buffers. */
 export class WorkspaceBuffers {
   readonly #workspace: Workspace;
@@ -100,6 +103,7 @@ export class WorkspaceBuffers {
     const [only, ...others] = paths.filter((path) => basename(path) === name);
     if (only !== undefined && others.length > 0)
       throw new CallError(this.#severalText(name, [only, ...others]));
+    // `entries` is the number of those that may still be read.
     const note = budget.exceeded
       ? `Only the first ${FIND_ENTRIES - budget.entries} entries of the workspace were looked at for this name.`
       : undefined;
@@ -123,9 +127,9 @@ export class WorkspaceBuffers {
 
   /** Resolves with the files in FOLDERS that have unsaved changes, and with an editor that did not answer. */
   async #unsavedIn(folders: readonly string[]): Promise<Unsaved> {
-    const each = await Promise.all(folders.map((folder) => this.#workspace.unsavedBelow(folder)));
-    const silent = each.find(({ silent }) => silent !== undefined)?.silent;
-    return { files: each.flatMap(({ files }) => files), ...(silent !== undefined && { silent }) };
+    const perFolder = await Promise.all(folders.map((folder) => this.#workspace.unsavedBelow(folder)));
+    const silent = perFolder.find((unsaved) => unsaved.silent !== undefined)?.silent;
+    return { files: perFolder.flatMap(({ files }) => files), ...(silent !== undefined && { silent }) };
   }
 
   /** Returns true when FILE, a real path, does not exist on the disk, but UNSAVED contains a text of it. */
@@ -153,7 +157,7 @@ export class WorkspaceBuffers {
     const newFile = join(real, ...missing);
     const unsaved = await this.#workspace.unsavedBelow(newFile);
     // #files throws when the workspace has no roots.
-    const listing = await this.#files({ files: [] }).catch(() => undefined);
+    const listing = await this.#files(NOTHING_UNSAVED).catch(() => undefined);
     const similar = listing && this.#similarText(path, listing.paths);
     const { message } = this.#workspace.noFile(path);
     throw new CallError(
@@ -195,7 +199,7 @@ export class WorkspaceBuffers {
    * when BUDGET is used up. Returns undefined when FOLDER does not exist. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     const folders = await this.#foldersAt(folder);
-    return folders && this.#buffersIn(folders, budget, { files: [] });
+    return folders && this.#buffersIn(folders, budget, NOTHING_UNSAVED);
   }
 
   /** Like `below`, but a file that has an unsaved text in an editor is returned with that text. `silent` is the name of

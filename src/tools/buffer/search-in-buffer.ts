@@ -70,8 +70,8 @@ export function searchInBufferTool(buffers: WorkspaceBuffers, matchMs?: number) 
     handler: async (args, context) => {
       const { pattern, regex, code } = args;
       const answer = await runSearch(buffers, args, context, matchMs);
-      const final = context.forData || regex || code || answer.total > 0;
-      if (final || !isSpecial(pattern)) return answer.result();
+      const isFinal = context.forData || regex || code || answer.total > 0;
+      if (isFinal || !isSpecial(pattern)) return answer.result();
       const asRegex = await runSearch(buffers, { ...args, regex: true }, context, matchMs).catch(
         () => answer,
       );
@@ -87,18 +87,18 @@ function isSpecial(pattern: string): boolean {
   return /[\\^$.*+?()[\]{}|]/.test(pattern);
 }
 
-/** Searches the files in SOURCE. Returns the number of matches, and a function that makes the answer. That function
+/** Searches the files in BUFFERS. Returns the number of matches, and a function that makes the answer. That function
  * records the content of the answer as known to the caller, so it must be called only for the answer that is
  * returned. */
 async function runSearch(
-  source: WorkspaceBuffers,
+  buffers: WorkspaceBuffers,
   args: SearchArguments,
   context: CallContext,
   matchMs: number | undefined,
 ): Promise<{ total: number; result: () => Result }> {
   const searcher = searcherFor(args, context, matchMs);
   const budget = searchBudget();
-  const scope = await scopeOf(source, args, budget);
+  const scope = await scopeOf(buffers, args, budget);
   try {
     const found = await searchAll(searcher, scope, pageOf(args, context), budget);
     checkWhole(args, context, found.total);
@@ -121,13 +121,13 @@ interface Scope {
 }
 
 async function scopeOf(
-  source: WorkspaceBuffers,
+  buffers: WorkspaceBuffers,
   { buffer = '', code }: SearchArguments,
   budget: Budget,
 ): Promise<Scope> {
-  const folder = await source.belowAsEdited(buffer || undefined, budget);
+  const folder = await buffers.belowAsEdited(buffer || undefined, budget);
   if (folder !== undefined) return code ? { ...folder, buffers: lispBuffers(folder.buffers) } : folder;
-  const single = await source.find(buffer);
+  const single = await buffers.find(buffer);
   return { buffers: [single], single };
 }
 
@@ -143,36 +143,41 @@ type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 
 function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
   const { pattern, regex = false, code = false } = args;
-  const find = code && !regex ? codeFinderFor(pattern) : undefined;
-  // If FIND searches, this one starts no thread. It is made because searchPattern checks the pattern, and for `ended`.
+  const codePlaces = code && !regex ? codeFinderFor(pattern) : undefined;
+  // If codePlaces searches, this one starts no thread. It is made because searchPattern checks the pattern, and for
+  // `ended`.
   const searcher = new Searcher(searchPattern(pattern, regex), signal, matchMs);
-  const codeOnly = (search: Finder['search']): Finder => ({
-    search,
+  if (!code) return searcher;
+  return {
+    search: codePlaces
+      ? (text, skip, limit) => codeMatches(codePlaces(text), skip, limit)
+      : (text, skip, limit) => searcher.search(withoutProse(text), skip, limit),
     get ended() {
       return searcher.ended;
     },
     stop: () => searcher.stop(),
     code: true,
-  });
-  if (!code) return searcher;
-  if (find === undefined)
-    return codeOnly((text, skip, limit) => searcher.search(withoutProse(text), skip, limit));
-  return codeOnly(async (text, skip, limit) => {
-    const turn = takingTurns();
-    const matches: Matches = { count: 0, found: [] };
-    for (const place of find(text)) {
-      // FIND yields undefined now and then.
-      if (place === undefined) await turn();
-      else {
-        if (matches.count >= skip && matches.found.length < limit) matches.found.push(place);
-        matches.count += 1;
-      }
-    }
-    return matches;
-  });
+  };
 }
 
-function codeFinderFor(pattern: string): NonNullable<ReturnType<typeof codeFinder>> {
+type CodeFinder = NonNullable<ReturnType<typeof codeFinder>>;
+
+/** Returns those matches at PLACES that come after the first SKIP ones, at most LIMIT, and the number of all. */
+async function codeMatches(places: ReturnType<CodeFinder>, skip: number, limit: number): Promise<Matches> {
+  const turn = takingTurns();
+  const matches: Matches = { count: 0, found: [] };
+  for (const place of places) {
+    // PLACES yields undefined now and then.
+    if (place === undefined) await turn();
+    else {
+      if (matches.count >= skip && matches.found.length < limit) matches.found.push(place);
+      matches.count += 1;
+    }
+  }
+  return matches;
+}
+
+function codeFinderFor(pattern: string): CodeFinder {
   if (pattern.length > CODE_LIMIT) {
     throw new CallError(
       `With code: true, pattern can have ${CODE_LIMIT} characters, not more. Give the beginning of the form.`,
@@ -251,8 +256,10 @@ function matchesIn(
   const advance = (index: number) => {
     const passed = text.slice(cursor.index, index);
     const breaks = passed.split('\n').length - 1;
-    if (breaks > 0)
-      Object.assign(cursor, { lineStart: cursor.index + passed.lastIndexOf('\n') + 1, column: 1 });
+    if (breaks > 0) {
+      cursor.lineStart = cursor.index + passed.lastIndexOf('\n') + 1;
+      cursor.column = 1;
+    }
     cursor.column += Array.from(text.slice(Math.max(cursor.index, cursor.lineStart), index)).length;
     cursor.line += breaks;
     cursor.index = index;

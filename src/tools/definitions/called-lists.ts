@@ -68,7 +68,7 @@ export class CalledLists {
   }
 
   async #readIn(home: string): Promise<LambdaList | undefined> {
-    const { first } = this.#pattern.to;
+    const { first } = this.#pattern.replacement;
     if (first?.notation !== 'atom' || !first.name) return undefined;
     const asked = { name: first.text, package: home, limit: 1 };
     const found = foundValue(await this.#image.call('arglist', asked, callOptions(this.#context)));

@@ -150,7 +150,8 @@ function exportedNames(files: readonly OutlinedFile[]): Set<string> {
 function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: number): string {
   const { path, lines, packages, needs, exports, others } = file;
   const isExported = ({ home, symbol }: SummedDefinition) => exported.has(`${home} ${symbol}`);
-  const definitions = file.definitions.toSorted((one, other) => +isExported(other) - +isExported(one));
+  const rank = (definition: SummedDefinition) => (isExported(definition) ? 0 : 1);
+  const definitions = file.definitions.toSorted((one, other) => rank(one) - rank(other));
   const head = [
     `${path}: ${counted(lines, 'line')}`,
     packages.length > 0 && `in ${packages.join(' ').toLowerCase()}`,
@@ -163,16 +164,15 @@ function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: numb
     ),
   ];
   let room = limit - rows.join('\n').length;
-  for (const [kind, names] of namesByKind(definitions, isExported)) {
-    const row = `  ${kind}: ${fittingNames(names, room)}`;
+  const add = (row: string) => {
     rows.push(row);
     room -= row.length;
-  }
+  };
+  for (const [kind, names] of namesByKind(definitions, isExported))
+    add(`  ${kind}: ${fittingNames(names, room)}`);
   if (others.size > 0) {
     const counts = [...others].toSorted(([, one], [, other]) => other - one).slice(0, 3);
-    const row = `  other forms: ${counts.map(([operator, count]) => `${operator} ${count}`).join(', ')}`;
-    rows.push(row);
-    room -= row.length;
+    add(`  other forms: ${counts.map(([operator, count]) => `${operator} ${count}`).join(', ')}`);
   }
   const described = new Set<string>();
   for (const definition of definitions) {
@@ -182,8 +182,7 @@ function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: numb
     described.add(name);
     const row = `  ${name}  ${cutText(sentence, SENTENCE_LIMIT)}`;
     if (row.length > room) break;
-    rows.push(row);
-    room -= row.length;
+    add(row);
   }
   return rows.join('\n');
 }

@@ -44,16 +44,18 @@ export async function loadEdited(
   const queue = [...(await inLoadOrder(origins, plan, context))];
   const deferred = new Set<PlannedFile>();
   let failed = false;
+  // Also takes the files that the loop appends.
   for (const [index, file] of queue.entries()) {
     const missing = await missingNow(origins.image, file, context);
     if (missing.length > 0) {
-      // Another file may define the package, so this file is tried again after the others.
-      if (!deferred.has(file)) queue.push(file);
-      else {
+      if (deferred.has(file)) {
         sections.push(await lackingText(file, missing, origins));
         data.push({ path: file.present.name, notLoaded: true, missing });
+      } else {
+        // Another file may define the package, so this file is tried again after the others.
+        deferred.add(file);
+        queue.push(file);
       }
-      deferred.add(file);
       continue;
     }
     const reply = await loadForms(origins, file, loads.length > 0, context);
@@ -72,10 +74,11 @@ export async function loadEdited(
   // reply of the last load is shown.
   sections.push(displacedSection(loads.at(-1)?.reply.data ?? {}, places));
   if (!failed) sections.push(await unfitSection(origins, plan, context));
-  const done = failed ? loads.slice(0, -1) : loads;
+  // After a failed load, no further file was loaded.
+  const succeeded = failed ? loads.slice(0, -1) : loads;
   return {
     result: { data, text: joinSections(sections), failed },
-    loaded: new Set(done.map(({ file }) => file)),
+    loaded: new Set(succeeded.map(({ file }) => file)),
   };
 }
 

@@ -73,9 +73,9 @@ export class Locator {
     if (found.length > 1) found = this.#ofSameKind(found, edit);
     if (found.length > 1) found = this.#loaded(found, known);
     const [only, ...more] = found;
-    // Opening the file throws an error with the reason why it cannot be changed.
-    if (only === undefined && outside !== undefined) await this.#files.open(outside);
     if (only === undefined) {
+      // Opening the file throws an error with the reason why it cannot be changed.
+      if (outside !== undefined) await this.#files.open(outside);
       const none = this.#noneText(edit, paths, known);
       const unsaved = edit.path === undefined ? await unsavedText(this.#origins.workspace) : '';
       throw new CallError(`${label}: ${none}${unsaved}`);
@@ -135,26 +135,26 @@ export class Locator {
   /** Returns those of FOUND that define the symbol of the edit. KNOWN is the image's description of this symbol;
    * undefined when the image lacks it. */
   async #ofSymbol(found: Located[], { query }: Edit, known: DescribeData | undefined): Promise<Located[]> {
-    const prefix = prefixOf(query) ?? this.#home;
+    const home = prefixOf(query) ?? this.#home;
     const isDefined = known !== undefined && (known.things ?? []).length > 0;
-    if (prefix === undefined && !isDefined) return found;
-    const inPackage = ofPackage(found, prefix, ({ target }) => target.home);
+    if (home === undefined && !isDefined) return found;
+    const inPackage = ofPackage(found, home, ({ target }) => target.home);
     const same: Located[] = [];
     for (const candidate of found) {
-      const { written, home } = candidate.target;
+      const { written } = candidate.target;
       // A string, such as the name of a system, has no package.
       const isString = written.startsWith('"');
-      const other = isString ? undefined : await this.#describe(written, home);
+      const other = isString ? undefined : await this.#describe(written, candidate.target.home);
       // When the image lacks the symbol of the edit or that of the candidate, the package of the name decides, if any.
       const isSame =
         known !== undefined && other !== undefined
           ? known.symbol === other.symbol
-          : prefix === undefined || inPackage.includes(candidate);
+          : home === undefined || inPackage.includes(candidate);
       if (isString || isSame) same.push(candidate);
     }
-    // A name without prefix means the symbol of the current package when a file defines that symbol.
-    // Otherwise it means any symbol of this name.
-    return same.length === 0 && prefix === undefined ? found : same;
+    // A name without a package means the symbol of the current package when a file defines that symbol. Otherwise it
+    // means any symbol of this name.
+    return same.length === 0 && home === undefined ? found : same;
   }
 
   /** Returns those of FOUND that have the same operator as the new text of the edit and, for a method, the same
@@ -183,8 +183,8 @@ export class Locator {
       starts.includes(`${places.fileName(file.real)} ${file.source.lineAt(target.start)}`),
     );
     const [only, ...more] = loaded;
-    const alone = found.filter(({ file }) => file === only?.file).length === 1;
-    return only !== undefined && more.length === 0 && alone ? loaded : found;
+    const isAloneInFile = found.filter(({ file }) => file === only?.file).length === 1;
+    return only !== undefined && more.length === 0 && isAloneInFile ? loaded : found;
   }
 
   async #describe(name: string, home: string | undefined): Promise<DescribeData | undefined> {
@@ -202,7 +202,8 @@ export class Locator {
   #makerOf({ name, symbol }: DefinitionQuery, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
-    const isSetf = (name: string) => /^SETF\b/.test(name);
+    // A nature such as SETF FUNCTION, and a symbol SETF NAME.
+    const isSetf = (text: string) => /^SETF\b/.test(text);
     const made = (known?.things ?? [])
       .filter(({ nature }) => isSetf(nature) === isSetf(symbol))
       .flatMap(({ sources = [], methods = [] }) => [...sources, ...methods]);

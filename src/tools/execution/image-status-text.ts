@@ -60,7 +60,7 @@ export function statusText(
 }
 
 function headline(status: ImageStatus): string {
-  const { state, why, building, silentMs = 0, outside, frozenMs, elsewhere } = status;
+  const { state, why, building } = status;
   const attached = status.attached && attachedHeadline(status);
   if (attached) return attached;
   switch (state) {
@@ -77,14 +77,22 @@ function headline(status: ImageStatus): string {
     case 'busy':
       return `The Lisp image is busy: ${countsText(status.jobs)}.`;
     case 'not reacting':
-      if (outside?.stopped)
-        return `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. live-lisp lets it go on within ${CONTINUED_S} s.`;
-      if (elsewhere && frozenMs !== undefined)
-        return `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. When it does not react for ${secondsText(frozenMs)}, it is replaced.`;
-      return outside?.starved
-        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: other processes have the CPU.`
-        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for ${STANDSTILL_S} s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
+      return notReactingHeadline(status);
   }
+}
+
+function notReactingHeadline({ silentMs = 0, outside, frozenMs, elsewhere }: ImageStatus): string {
+  const since = `The Lisp image does not react, for ${secondsText(silentMs)} now`;
+  if (outside?.stopped)
+    return `${since}: its process was stopped by a signal. live-lisp lets it go on within ${CONTINUED_S} s.`;
+  if (elsewhere && frozenMs !== undefined)
+    return `${since}: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. When it does not react for ${secondsText(frozenMs)}, it is replaced.`;
+  if (outside?.starved) return `${since}: other processes have the CPU.`;
+  const replaced =
+    frozenMs === undefined
+      ? ''
+      : ` When it stands still for ${STANDSTILL_S} s, or does not react for ${secondsText(frozenMs)}, it is replaced.`;
+  return `${since}: it collects garbage, or code in it keeps all threads from running.${replaced}`;
 }
 
 /** Returns the headline for an image that somebody else runs; '' when it is the same as for an image that the server

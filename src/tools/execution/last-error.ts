@@ -77,7 +77,12 @@ interface Shown {
 const KEEPING_VALUES =
   'Note: variables without a value were optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.';
 
-function errorResult(data: LastErrorData, index: number, frame: number | undefined, shown: Shown): Result {
+function errorResult(
+  data: LastErrorData,
+  index: number,
+  frameNumber: number | undefined,
+  shown: Shown,
+): Result {
   const { began, total, error } = data;
   if (total === 0) {
     return {
@@ -89,9 +94,9 @@ function errorResult(data: LastErrorData, index: number, frame: number | undefin
     return { data, text: `There is no error ${index}: ${keptText(total)}.` };
   }
   const text =
-    frame === undefined
+    frameNumber === undefined
       ? errorText(data, error, index, shown)
-      : frameAnswer(error, index, frame, shown.places);
+      : frameAnswer(error, index, frameNumber, shown.places);
   return { data, text };
 }
 
@@ -136,7 +141,7 @@ function errorText(
   return joinSections([
     again ? `Error: the one in the answer before\nType: ${error.type}` : `${head}${hint ? `\n${hint}` : ''}`,
     `Signalled ${unixTimeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
-      (file === undefined || form !== undefined ? '' : `, in ${file}`),
+      (form === undefined && file !== undefined ? `, in ${file}` : ''),
     // The form of an evaluation is in the client's own call.
     form !== undefined &&
       !(again && operation === 'evaluate') &&
@@ -161,36 +166,31 @@ function hidesLocals(error: KeptError): boolean {
   );
 }
 
+/** The `others` are all kept errors by index, so the one that is shown is among them. */
 function othersText({ others = [] }: LastErrorData, index: number): string | false {
-  const rows = others
-    .map(({ time, type }, position) => ({ at: position, text: `${position}: ${unixTimeText(time)} ${type}` }))
-    .filter(({ at }) => at !== index);
-  return (
-    rows.length > 0 &&
-    `Other errors (index shows them):\n${listText(
-      rows.map(({ text }) => text),
-      false,
-    )}`
+  const rows = others.flatMap(({ time, type }, position) =>
+    position === index ? [] : `${position}: ${unixTimeText(time)} ${type}`,
   );
+  return rows.length > 0 && `Other errors (index shows them):\n${listText(rows, false)}`;
 }
 
-function frameAnswer(error: KeptError, index: number, frame: number, places: Places): string {
+function frameAnswer(error: KeptError, index: number, number: number, places: Places): string {
   const { frames: entries = [] } = stackOf(error);
   const frames = entries.flatMap((entry) => ('call' in entry ? [entry] : []));
-  const chosen = frames[frame];
+  const chosen = frames[number];
   if (chosen) {
-    const head = `${frame}: ${callText(chosen, places)}`;
-    return [head, ...localLines(chosen, frame, { value: Number.POSITIVE_INFINITY, locals: 100 })].join('\n');
+    const head = `${number}: ${callText(chosen, places)}`;
+    return [head, ...localLines(chosen, number, { value: Number.POSITIVE_INFINITY, locals: 100 })].join('\n');
   }
   const more = error.condition?.moreFrames ?? 0;
-  if (more > 0 && frame >= frames.length)
-    return `Frame ${frame} of error ${index} was not kept: the frames 0 to ${frames.length - 1} were, and ${more} more were not. A call with on_error: "hold" keeps all of them for debug.`;
+  if (more > 0 && number >= frames.length)
+    return `Frame ${number} of error ${index} was not kept: the frames 0 to ${frames.length - 1} were, and ${more} more were not. A call with on_error: "hold" keeps all of them for debug.`;
   const available =
     frames.length === 0 ? 'no frames were kept of it' : `it has the frames 0 to ${frames.length - 1}`;
-  return `There is no frame ${frame} of error ${index}: ${available}.`;
+  return `There is no frame ${number} of error ${index}: ${available}.`;
 }
 
-function localLines({ locals = [], late }: KeptCall, frame: number, limits: typeof SHORT): string[] {
+function localLines({ locals = [], late }: KeptCall, number: number, limits: typeof SHORT): string[] {
   if (late)
     return ['       (its arguments and locals were not kept: those of the frames above took too long)'];
   const shown = locals.slice(0, limits.locals);
@@ -198,7 +198,7 @@ function localLines({ locals = [], late }: KeptCall, frame: number, limits: type
   const without = shown.flatMap(({ name, value }) => (value === undefined ? name : []));
   if (without.length > 0) lines.push(without.join(', '));
   const more = locals.length - shown.length;
-  if (more > 0) lines.push(`... (${more} more; frame: ${frame} shows all)`);
+  if (more > 0) lines.push(`... (${more} more; frame: ${number} shows all)`);
   return lines.map((line) => `       ${line}`);
 }
 

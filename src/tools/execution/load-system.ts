@@ -66,8 +66,8 @@ export async function loadNamedSystem(
   const request = { name: system, force, ...errorOptions(args, holds) };
   const reply = await image.call('load-system', request, { ...callOptions(context), ...limitOption(args) });
   const isLoaded = reply.ending.kind === 'done';
-  const { system: name = system } = reply.data.value ?? {};
-  const ownFiles = isLoaded ? await filesOf(image, name, context) : undefined;
+  const loadedName = reply.data.value?.system ?? system;
+  const ownFiles = isLoaded ? await filesOf(image, loadedName, context) : undefined;
   return heldResultOr(reply, { name: 'load-system', args: request, holds, places }, (finalReply) => {
     const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places, context);
     // With `force`, warnings that an earlier answer showed are shown again.
@@ -143,14 +143,12 @@ export function systemResult(
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {
   if (ending.kind !== 'done') return `System ${name} was not loaded to its end.`;
-  const loaded = (data.value?.loaded ?? []).filter(
-    (loadedSystem) => loadedSystem !== (data.value?.system ?? name),
-  );
+  const others = (data.value?.loaded ?? []).filter((loaded) => loaded !== (data.value?.system ?? name));
   if (data.value?.already)
     return data.value.unchanged
       ? `System ${name} was loaded already, and none of its ${data.value.gone === undefined ? '' : 'other '}files has changed.`
       : `System ${name} was loaded already; changed files were loaded again.`;
-  return `Loaded system ${name}${loaded.length > 0 ? `, with ${loaded.join(', ')}` : ''}`;
+  return `Loaded system ${name}${others.length > 0 ? `, with ${others.join(', ')}` : ''}`;
 }
 
 /** Returns sentences about the system `missing`, which ASDF did not find: where ASDF searched, and how to install the

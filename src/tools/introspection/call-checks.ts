@@ -88,10 +88,7 @@ class Checks {
 
   /** Checks the calls that SBCL has recorded, and then the unrecorded calls in FILES and in the files with recorded
    * calls. Each step puts the mentions that it checks into #checked, and so leaves the others to the next step. */
-  check(
-    { rows = [], outside: forms = [], unrecorded }: WhoCallsData,
-    { files, naming }: Elsewhere,
-  ): CheckedCalls {
+  check({ rows = [], outside = [], unrecorded }: WhoCallsData, { files, naming }: Elsewhere): CheckedCalls {
     for (const { name = '', sites = [] } of rows)
       for (const uses of groupByForm(sites)) this.#recordedUses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
@@ -99,9 +96,9 @@ class Checks {
     // This puts the mentions into #files, for the steps that follow.
     for (const file of files) this.#mentionsIn(file);
     if (unrecorded === 'inline') this.#furtherCalls();
-    for (const row of forms) this.#topLevelCalls(row);
+    for (const user of outside) this.#topLevelCalls(user);
     for (const [file, mention] of this.#uncheckedMentions()) this.#notRecorded(file, mention);
-    for (const row of forms) this.#data(row);
+    for (const user of outside) this.#data(user);
     sortBySite(this.#result.unchecked);
     sortBySite(this.#result.unfit);
     // Uses with a line of text come first, because a human can look at these.
@@ -157,7 +154,7 @@ class Checks {
       const atIndex = mentions.get(index);
       if (atIndex === undefined) this.#checkInExpansion(caller, file, index, mentions);
       for (const mention of atIndex ?? [])
-        if (!this.#checked.has(mention)) this.#check(caller, file, mention, doubt);
+        if (!this.#checked.has(mention)) this.#checkMention(caller, file, mention, doubt);
     }
   }
 
@@ -176,40 +173,43 @@ class Checks {
     for (const [file, mention] of this.#uncheckedMentions()) {
       const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
       if (caller !== undefined && more.length === 0 && mention.args !== undefined)
-        this.#check(caller, file, mention);
+        this.#checkMention(caller, file, mention);
     }
   }
 
-  /** Checks the calls in the top-level form of ROW. Does nothing when this form has changed since the image loaded it,
+  /** Checks the calls in USER, a top-level form. Does nothing when this form has changed since the image loaded it,
    * or when it is not certain that the form calls the function. */
-  #topLevelCalls(row: Caller): void {
-    const { file, possible } = row;
-    const found = file === undefined || possible ? undefined : this.#places.formOf(row);
+  #topLevelCalls(user: Caller): void {
+    const { file, possible } = user;
+    const found = file === undefined || possible ? undefined : this.#places.formOf(user);
     if (file === undefined || !found?.same) return;
     const top = found.form.start;
     for (const mention of distinctMentions(this.#mentionsIn(file) ?? new Map()))
       if (mention.top === top && mention.args && !this.#checked.has(mention))
-        this.#check(this.#holder(file, mention), file, mention);
+        this.#checkMention(this.#holder(file, mention), file, mention);
   }
 
-  /** Reports the places where the top-level form of ROW has the function's name in data. Code that reads this data can
+  /** Reports the places where USER, a top-level form, has the function's name in data. Code that reads this data can
    * call the function. */
-  #data(row: Caller): void {
-    const { file = '', possible } = row;
-    const form = possible ? this.#places.formOf(row)?.form : undefined;
+  #data(user: Caller): void {
+    const { file = '', possible } = user;
+    const form = possible ? this.#places.formOf(user)?.form : undefined;
     const { name, setf = false } = this.#callee;
     if (form === undefined) return;
     // This form defines the function, so it contains the name anyway.
     if (this.#places.definitionsIn(file, form.start).some((each) => each.name === name)) return;
     const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
-    const user = outsideUser(row, query, this.#places, new Set());
+    const described = outsideUser(user, query, this.#places, new Set());
     // In a form such as DEFCLASS, the parts without code only name accessors.
-    if (user === undefined || (hasParts(form.operator) && !user.part)) return;
+    if (described === undefined || (hasParts(form.operator) && !described.part)) return;
     const { calls: _, ...lists } = this.#result;
     const known = new Set(Object.values(lists).flatMap((list) => list.map(({ at }) => at)));
-    for (const site of user.sites ?? [])
+    for (const site of described.sites ?? [])
       if (!known.has(site.at))
-        this.#unknown({ caller: user.name, ...site }, 'named in data, from which code may call the function');
+        this.#unknown(
+          { caller: described.name, ...site },
+          'named in data, from which code may call the function',
+        );
   }
 
   /** Reports a use in the macro expansion of the form at INDEX of FILE. When that form is a whole definition, SBCL does
@@ -221,19 +221,20 @@ class Checks {
     const passed = distinct.find(
       (mention) => mention.how && mention.top === top && mention.start > index && !this.#checked.has(mention),
     );
-    if (passed) this.#check(caller, file, passed);
-    else if (!distinct.some((mention) => mention.top === index && mention.args))
+    const isWholeDefinition = distinct.some((mention) => mention.top === index && mention.args);
+    if (passed) this.#checkMention(caller, file, passed);
+    else if (!isWholeDefinition)
       this.#unknown({ caller, ...this.#places.siteAt(file, index) }, 'in an expansion');
   }
 
   /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is set when SBCL recorded fewer uses of the callee
    * than the form has mentions of it. It is the number of these mentions, and MENTION may not be a recorded use. */
-  #check(caller: string, file: string, mention: CallMention, candidateCount?: number): void {
+  #checkMention(caller: string, file: string, mention: CallMention, candidateCount?: number): void {
     const { top, start, args, how } = mention;
     this.#checked.add(mention);
     if (caller === this.#removed) return;
-    const form = `${file} ${top}`;
-    this.#callers.set(form, (this.#callers.get(form) ?? new Set()).add(caller));
+    const key = `${file} ${top}`;
+    this.#callers.set(key, (this.#callers.get(key) ?? new Set()).add(caller));
     const row = { caller, ...this.#places.siteAt(file, start) };
     const fits = args === undefined || this.#list === undefined || this.#fit(this.#list, args);
     if (args === undefined) this.#unknown(row, how ?? 'not a call');
@@ -254,7 +255,7 @@ class Checks {
     if (caller === this.#removed) return;
     // SBCL records no uses of macros in top-level forms, so a form that looks like a macro call counts as one.
     if (this.#callee.macro && args !== undefined && !how) {
-      this.#check(caller, file, mention);
+      this.#checkMention(caller, file, mention);
       return;
     }
     const row = { caller, ...this.#places.siteAt(file, start) };

@@ -104,17 +104,20 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
       checkHasUses(facts, request);
       const change = proposedChange(facts, request, places.features);
       const affected = await affectedFacts(image, facts, request, change, context);
-      const named = isFoundByName(request);
+      const foundByName = isFoundByName(request);
       const limit = args.limit ?? LIMIT;
       const references =
-        named && isGlobalVariable(facts) ? await referencesText(origins, request, limit, context) : '';
-      const searched = named || facts.kind !== undefined ? await unloadedFiles(origins, facts) : undefined;
+        foundByName && isGlobalVariable(facts) ? await referencesText(origins, request, limit, context) : '';
+      const searched =
+        foundByName || facts.kind !== undefined ? await unloadedFiles(origins, facts) : undefined;
       const impact: Impact = {
         ...descriptionOf(affected, places),
         ...(await impactOnCalls(image, places, affected, request.operator, change, context)),
         ...(await impactOnClass(image, places, affected, change, context)),
         method: change.kind === 'removal' ? method : undefined,
-        ...((named || facts.type) && { removal: removalOf(facts, places, origins.history, references) }),
+        ...((foundByName || facts.type) && {
+          removal: removalOf(facts, places, origins.history, references),
+        }),
         references,
         recorded: reached.testsOf(facts.name),
         // A caller that gives the whole new definition has read the old one.
@@ -165,9 +168,9 @@ function isRemoval({ lambda_list: list, definition }: Request): boolean {
 /** Returns true when the request is about `(setf NAME)` and not about NAME. This is so when `(setf NAME)` is defined,
  * and either NAME is not, or the new definition in the request is a DEFSETF or DEFINE-SETF-EXPANDER. */
 function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): boolean {
-  const alone = facts.kind === undefined && !isNamed(facts);
-  const isPlace = definition !== undefined && definesPlace(operator);
-  return facts.place === true && (alone || isPlace);
+  const isNameUndefined = facts.kind === undefined && !isNamed(facts);
+  const isNewPlace = definition !== undefined && definesPlace(operator);
+  return facts.place === true && (isNameUndefined || isNewPlace);
 }
 
 function hasOtherUses(facts: ImpactData): boolean {
@@ -236,7 +239,8 @@ async function affectedFacts(
     const found = foundValue(await image.call('impact', asked, callOptions(context)));
     return isLookupFailure(found) ? facts : found;
   }
-  if (FUNCTION_OR_CLASS_OPERATORS.includes(operator) || setf || facts.kind === undefined) return facts;
+  const isOfFunctionOrClass = FUNCTION_OR_CLASS_OPERATORS.includes(operator) || setf;
+  if (isOfFunctionOrClass || facts.kind === undefined) return facts;
   if (!hasOtherUses(facts) && !facts.type)
     throw new CallError(`${facts.name} has no definition by ${operator}, so nothing uses one yet.`);
   // A DEFTYPE or DEFVAR does not change a function of the same name.

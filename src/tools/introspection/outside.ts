@@ -105,22 +105,25 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
  * loaded may contain the use only in a macro expansion. If the use is one as data or as a variable, a form that defines
  * the name does not count. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
+  const asDataOrVariable = possible || variable;
   const isAbout = withoutPackage(form.name ?? '') === used && (possible || isDefiner(form.operator));
-  if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
+  if (asDataOrVariable && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
   const { uses, definitions } = nameMentionsIn(forms.formFrom(form.start), used);
-  return uses.length > 0 || (same && !((possible || variable) && definitions > 0));
+  const isDefinition = asDataOrVariable && definitions > 0;
+  return uses.length > 0 || (same && !isDefinition);
 }
 
 function userAtForm(found: FormOf, caller: Caller, query: UseQuery, file: string): OutsideUser {
   const { form, forms } = found;
   const uses = caller.possible ? mentionsIn(form, query.used, forms) : usesOf(form, query, forms);
+  const indices = uses.map(({ index }) => index);
   const definition = definitionMadeBy(found, caller.names ?? [], query);
   return {
     ...(definition === undefined
       ? { name: `top-level form at ${file}:${forms.source.positionAt(form.start).line}` }
-      : { name: definition, ...kindIn(forms.source.text, form, uses) }),
+      : { name: definition, ...kindIn(forms.source.text, form, indices) }),
     ...(caller.possible && { possible: true }),
-    ...(query.sites && { sites: sitesOf(found, uses, file) }),
+    ...(query.sites && { sites: sitesOf(found, indices, file) }),
   };
 }
 
@@ -146,9 +149,9 @@ function definitionMadeBy(
   return uses.some(({ called }) => called) ? undefined : name;
 }
 
-/** Returns the places of USES. If there are none, returns the place of the form. */
-function sitesOf({ form, forms, note }: FormOf, uses: readonly NameMention[], file: string) {
-  const positions = uses.map(({ index }) => forms.source.positionAt(index));
+/** Returns the places at INDICES. If there are none, returns the place of the form. */
+function sitesOf({ form, forms, note }: FormOf, indices: readonly number[], file: string) {
+  const positions = indices.map((index) => forms.source.positionAt(index));
   const shown = positions.length > 0 ? positions : [inExpansion(forms.source.positionAt(form.start))];
   return shown.map(({ line, column, text }) => ({
     at: `${file}:${line}:${column}`,
@@ -174,8 +177,7 @@ export function holderAt(
   const form = forms.definitionAt(start);
   if (!form.name || !isDefiner(form.operator)) return undefined;
   const name = qualified(form.name, packages[form.home] ?? form.home);
-  // `kindIn` does not use `called`.
-  const { kind, part } = kindIn(forms.source.text, form, [{ index, called: true }]);
+  const { kind, part } = kindIn(forms.source.text, form, [index]);
   return !part && KINDS.get(form.operator) === IN_FUNCTION ? name : `${name} (${kind})`;
 }
 
@@ -206,19 +208,19 @@ function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** USES are places in FORM that use a name. Returns what code they are in, as a word for answers: the part of the
+/** INDICES are places in FORM that use a name. Returns what code they are in, as a word for answers: the part of the
  * definition, such as a slot, if they are all in one, or else the kind of FORM. `part` is true when at least one of
  * them is in a part that is known. */
 function kindIn(
   source: string,
   form: TopLevelDefinition,
-  uses: readonly NameMention[],
+  indices: readonly number[],
 ): Pick<OutsideUser, 'kind' | 'part'> {
-  const inFunction = kindOf(form.operator) === IN_FUNCTION && uses.length > 0;
-  if (inFunction && uses.every(({ index }) => isReadTime(source, form, index)))
+  const inFunction = kindOf(form.operator) === IN_FUNCTION && indices.length > 0;
+  if (inFunction && indices.every((index) => isReadTime(source, form, index)))
     return { kind: 'read-time value', part: true };
   if (!hasParts(form.operator)) return { kind: kindOf(form.operator) };
-  const parts = uses.map(({ index }) => partAt(source, form, index));
+  const parts = indices.map((index) => partAt(source, form, index));
   const [part, ...others] = new Set(parts.filter((part) => part !== undefined));
   const kind = part !== undefined && others.length === 0 ? part : generalKind(form.operator);
   return { kind, part: part !== undefined };

@@ -96,8 +96,8 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   const sought = usedOf({ name: facts.name, accessibleIn: facts.homes, variable });
   const nameOf = methodNamer(facts);
   const inFiles = foundInFiles(facts, places, (text) => namedIn(text, places.features, sought), nameOf);
-  const others = isNamed(facts);
-  const found = others
+  const isNamedToo = isNamed(facts);
+  const found = isNamedToo
     ? withOthers(
         inFiles.filter(({ row }) => !references.includes(lineOf(row.at))),
         specializedElsewhere(facts, inFiles, places),
@@ -111,7 +111,7 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   const computed = ['CLASS', 'CONDITION CLASS'].includes(facts.class ?? '')
     ? foundInFiles(facts, places, (text) => computedIn(text, places.features)).map(({ row }) => row)
     : [];
-  return { named: byRole(found), computed, methods: located, isNamed: others, combined, symbolMacro };
+  return { named: byRole(found), computed, methods: located, isNamed: isNamedToo, combined, symbolMacro };
 }
 
 /** Returns AT, which is `file:line:column`, without the column. */
@@ -224,7 +224,9 @@ function evaluated(
     const uses = groupBy(namedIn(text, places.features, { ...sought, current }), ({ top }) => top);
     for (const { start, end } of forms.allExtents()) {
       const top = forms.definitionAt(start);
-      const caller = definedIn({ ...top, home: forms.packageAt(start) ?? current ?? top.home }, nameOf);
+      // Without an IN-PACKAGE before it, a form is read in the package that was current at the evaluation.
+      const home = forms.packageAt(start) ?? current ?? top.home;
+      const caller = definedIn({ ...top, home }, nameOf);
       if (caller === undefined) continue;
       const whole = forms.formFrom(start);
       const key = JSON.stringify([top.operator, caller, whole && definitionOf(whole)?.method]);

@@ -158,8 +158,9 @@ function callersOnPage(
   sites: boolean,
 ): ShownCallers {
   const { files = [], accessibleIn = [], packages, outside, outsideCount, ...shown } = found;
+  // The counts of all rows, also those on other pages. They do not include the top-level forms.
   const { callers, others, possible } = shown;
-  const { functions, forms, certain, ...counts } = usersOf(found, places, { sites });
+  const { functions, forms, certain, possible: possibleForms, repeated } = usersOf(found, places, { sites });
   // SBCL open-codes the calls of a (setf SLOT) function, so it may not have recorded all of them.
   const isKnown = callers + others + certain > 0 && found.unrecorded !== 'slot';
   const unseen = isKnown ? [] : possibleUsers(found, [...functions, ...forms], places, sites);
@@ -169,13 +170,13 @@ function callersOnPage(
     // At most three names, as when the image finds these functions.
     ...(finders && { finding: finders.slice(0, 3).map(({ name }) => name), findingCount: finders.length }),
     others: others + certain,
-    possible: possible - counts.repeated + counts.possible + unseen.length,
+    possible: possible - repeated + possibleForms + unseen.length,
     rows: usersOnPage(functions, callers + others + possible, [...forms, ...unseen], page),
   };
 }
 
-/** Returns CALLERS with REFERENCES inserted before its notes. CALLERS lists no callers, because the name is a
- * variable. */
+/** Returns CALLERS with REFERENCES inserted before its notes. The name is a variable and no function, so the image
+ * takes no mention of it in data for a call, and the first line of CALLERS says that there are no callers. */
 function withReferences(callers: Result, references: Result): Result {
   const [none = '', ...notes] = callers.text.split('\n');
   return {

@@ -195,8 +195,9 @@ class Planning {
     for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
       // The limits do not apply to Lisp files, so these count as 0.
       const size = isLispFile(path) ? 0 : await sizeOf(path);
-      left -= size <= OTHER_FILE_LIMIT ? size : 0;
-      if (size === 0 || (size <= OTHER_FILE_LIMIT && left >= 0)) found.add(path);
+      if (size > OTHER_FILE_LIMIT) continue;
+      left -= size;
+      if (size === 0 || left >= 0) found.add(path);
     }
     this.#plan.unfinished = budget.exceeded === true || left < 0;
     return [...found].sort();
@@ -292,11 +293,11 @@ class Planning {
   /** Returns the places of the new name in TEXT, when a symbol of that name exists but has no definition (`unnamed`).
    * After the rename, these places refer to the renamed symbol. */
   #merged(text: string): number[] {
-    const [first] = this.#facts.renamings;
+    const [fact] = this.#facts.renamings;
     const [renaming] = this.#renamings;
-    if (!first?.unnamed || renaming === undefined || !mayContainPlainly(text, [first.to])) return [];
-    const there = { ...renaming, from: first.to };
-    return scanFor(text, this.#task('', text, [there])).edits.map(({ start }) => start);
+    if (!fact?.unnamed || renaming === undefined || !mayContainPlainly(text, [fact.to])) return [];
+    const ofNewName = { ...renaming, from: fact.to };
+    return scanFor(text, this.#task('', text, [ofNewName])).edits.map(({ start }) => start);
   }
 
   async #change(file: string): Promise<FileChange> {

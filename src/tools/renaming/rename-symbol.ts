@@ -208,20 +208,25 @@ function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
     );
   }
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);
+  // If files of the project define the symbol, the project owns the package, and its package lock does not matter.
+  const isOwn = (facts.places ?? []).length > 0;
   const texts = facts.renamings.flatMap(({ from, to, conflicts = [] }) => {
-    // A conflict `keyword` or `locked` comes first.
-    const [first] = conflicts;
-    // If files of the project define the symbol, the project owns the package, and its package lock does not matter.
-    const own = first?.kind === 'locked' && (facts.places ?? []).length > 0;
-    const alone = first?.kind === 'keyword' || first?.kind === 'locked';
-    const barred = own ? conflicts.slice(1) : alone ? conflicts.slice(0, 1) : conflicts;
-    const bySymbol = new Map(barred.map((conflict) => [conflict.symbol, conflictText(from, to, conflict)]));
+    const barring = barringOf(conflicts, isOwn);
+    const bySymbol = new Map(barring.map((conflict) => [conflict.symbol, conflictText(from, to, conflict)]));
     return [...bySymbol.values()];
   });
   if (texts.length > 0) {
     const shown = texts.slice(0, CONFLICT_LIMIT).concat(texts.length > CONFLICT_LIMIT ? ['...'] : []);
     throw new CallError([`${facts.name} cannot be renamed:`, ...shown].join('\n  '));
   }
+}
+
+/** Returns those of CONFLICTS to report. IS_OWN is true when the project owns the package. */
+function barringOf(conflicts: readonly NameConflict[], isOwn: boolean): readonly NameConflict[] {
+  // A conflict `keyword` or `locked` comes first.
+  const [first, ...others] = conflicts;
+  if (first?.kind === 'locked' && isOwn) return others;
+  return first?.kind === 'keyword' || first?.kind === 'locked' ? [first] : conflicts;
 }
 
 const CONFLICT_LIMIT = 10;

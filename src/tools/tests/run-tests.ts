@@ -112,8 +112,8 @@ export function runTestsTool(
       const chosen = await chosenTests(dependencies, args);
       // This only writes the files. `perform` loads them.
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
-      const own = limitsLoads ? { ...dependencies, loadLimit: limitOption(args) } : dependencies;
-      const ran = await perform(own, evaluating, args, chosen, context).catch((error: unknown) => {
+      const limited = limitsLoads ? { ...dependencies, loadLimit: limitOption(args) } : dependencies;
+      const ran = await perform(limited, evaluating, args, chosen, context).catch((error: unknown) => {
         // The edits were made, so the answer must report them. The forms in `then` are evaluated even after an error.
         if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };
@@ -186,13 +186,13 @@ async function perform(
   if (chosen === undefined && systems.length === 0) return nothingToRun();
   const reset = await resetVariables(dependencies, evaluating, args.reset ?? [], context);
   if ('failed' in reset) return reset.failed;
-  const asked: TestSelection = {
+  const selection: TestSelection = {
     ...(chosen ?? { systems }),
     ...(args.seed !== undefined && { seed: args.seed }),
   };
   // Restarts are for the load only. In a test, an error must make the test fail.
   const { restarts: _, reset: __, ...how } = args;
-  return new Run(dependencies, how, asked, joinSections([loadNotes, reset.loadNotes])).perform(context);
+  return new Run(dependencies, how, selection, joinSections([loadNotes, reset.loadNotes])).perform(context);
 }
 
 /** Returns the tests that the arguments choose; undefined when they choose whole systems. Throws a CallError when the
@@ -211,9 +211,9 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   if (touching !== undefined) return reaching(dependencies, touching);
   if (!failed) return undefined;
   // Callers can write the name of a system as a Lisp symbol.
-  const asked = system?.toLowerCase().replace(/^[#:]+/, '');
-  const which = asked === undefined ? '' : ` of ${asked}`;
-  const again = dependencies.memory.failed(asked);
+  const systemName = system?.toLowerCase().replace(/^[#:]+/, '');
+  const which = systemName === undefined ? '' : ` of ${systemName}`;
+  const again = dependencies.memory.failed(systemName);
   if (again === undefined)
     throw new CallError(`No tests${which} ran yet, so none failed. Call run_tests without failed first.`);
   if (again.length === 0)

@@ -148,12 +148,12 @@ function headline({ what, unsetNotes, milliseconds }: TestRunReport, counts: Cou
     ...(expected > 0 ? [`${expected} failed as expected`] : []),
     secondsText(milliseconds),
   ].join(', ');
-  const made = checks === tests || checks === 0 ? '' : `${checks} check${checks === 1 ? '' : 's'}, `;
-  const of = tests === 1 ? '1 test' : `${tests} tests`;
-  const end = `(${made}${details})${unsetNotes.which && `, with ${unsetNotes.which}`}.`;
+  const checksText = checks === tests || checks === 0 ? '' : `${checks} check${checks === 1 ? '' : 's'}, `;
+  const all = tests === 1 ? '1 test' : `${tests} tests`;
+  const end = `(${checksText}${details})${unsetNotes.which && `, with ${unsetNotes.which}`}.`;
   return failedTests === 0
-    ? `${what}: ${of} ${tests === 1 ? 'passes' : 'pass'} ${end}`
-    : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} ${end}`;
+    ? `${what}: ${all} ${tests === 1 ? 'passes' : 'pass'} ${end}`
+    : `${what}: ${failedTests} of ${all} ${failedTests === 1 ? 'fails' : 'fail'} ${end}`;
 }
 
 /** Maximum number of names that a line about changes gives. */
@@ -243,11 +243,11 @@ export function unsetTexts(
   const { before, news } = splitUnset(unset, earlierAnswers);
   const advised = earlierAnswers?.repeats('reset', unset.map(({ name }) => name).join(' ')) ? [] : unset;
   const lines = [...unsetLines(news, total - before.length), resetLine(advised)].filter(Boolean).join('\n');
-  const old = total === 1 ? '1 variable' : `${total} variables`;
+  const count = total === 1 ? '1 variable' : `${total} variables`;
   const which =
     news.length === 0
       ? `${unsetNames(before, total)} still not as the files say`
-      : `${old} not as the files say`;
+      : `${count} not as the files say`;
   return { which, lines };
 }
 

@@ -104,7 +104,8 @@ export class Run {
 
   #stepAfter(reply: Reply<'test-run'>, { signal }: CallContext): Step | 'result' {
     const { data, ending } = reply;
-    if (data.value !== undefined && !this.#loadedAll && this.#how.system === undefined) return 'load all';
+    const isUnfound = data.value !== undefined;
+    if (isUnfound && !this.#loadedAll && this.#how.system === undefined) return 'load all';
     if (signal?.aborted) return 'result';
     if (ending.kind === 'done') return this.#isRepeated(data) ? 'next run' : 'result';
     return this.#hasRemaining(reply) ? 'next round' : 'result';
@@ -112,8 +113,9 @@ export class Run {
 
   #isRepeated({ tests = [] }: TestRunData): boolean {
     const { repeat = 1 } = this.#how;
-    const isInTime = (this.#limit().limitMs ?? 1) > 0;
-    return tests.length + this.#outcomes.length > 0 && this.#runs.length + 1 < repeat && isInTime;
+    const { limitMs: remainingMs = Number.POSITIVE_INFINITY } = this.#limit();
+    const isEmpty = tests.length + this.#outcomes.length === 0;
+    return !isEmpty && this.#runs.length + 1 < repeat && remainingMs > 0;
   }
 
   /** Returns true when the remaining tests must run in a next round. This needs the option `isolate`. Also, a test that
@@ -164,7 +166,8 @@ export class Run {
     reached.keep(recordedOf(coverage, places), tests);
   }
 
-  /** Records the loss of the image after a round with OUTCOMES, when it was lost between two tests. */
+  /** Records the loss of the image after a round with OUTCOMES, when it was lost between two tests. #outcomes has these
+   * OUTCOMES already. */
   #noteLoss(outcomes: readonly TestOutcome[], ending: Extract<Ending, { kind: 'lost' }>): void {
     const behind = outcomes.at(-1)?.test;
     if (outcomes.some(({ left }) => left) || behind === undefined) return;
@@ -195,6 +198,7 @@ export class Run {
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
     const unsetNotes = unsetTexts(data.unset ?? [], data.unsetTotal, earlierAnswers);
     if (tests.length > 0) {
+      // Adds to #coverage and #unmeasured.
       this.#keepReached(reply);
       const total = runs.flat().length;
       return reportResult(this.#dependencies, {
