@@ -192,7 +192,7 @@ name."
   (let ((groups '()) (last nil))
     (dolist (user users (nreverse groups))
       (let ((name (name-of user)))
-        (if (and groups (or (eq name last) (and (consp name) (equal name last))))
+        (if (and groups (equal name last))
             (push user (car groups))
             (push (list user) groups))
         (setf last name)))))
