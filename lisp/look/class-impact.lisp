@@ -51,7 +51,7 @@ would update OBJECT, and so call methods of the program."
 (defun user-instance-p (object)
   "Return true if OBJECT is an instance of a class of the program."
   (and (instance-p object)
-       (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
+       (let ((name (class-name (class-of object)))) (and (symbolp name) (program-symbol-p name)))))
 
 (defun map-parts (visit object)
   "Call the function VISIT with each object to which OBJECT refers directly. OBJECT is data or code

@@ -92,7 +92,7 @@ program, or is external in a package of SBCL."
               (or (not (gethash package **system-packages**))
                   (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))
 
-(defun mentioned-p (symbol)
+(defun program-symbol-p (symbol)
   "Return true if SYMBOL belongs to the program: SYMBOL has a home package, which is not one of
 SBCL's."
   (let ((package (symbol-package symbol)))
@@ -110,7 +110,7 @@ clause. Examine at most 2000 elements of CONSTANT."
                ;; BEFORE is then TEST, and PART is HANDLER.
                (cond ((null part))
                      ((symbolp part)
-                      (when (mentioned-p part)
+                      (when (program-symbol-p part)
                         (funcall visit part (typep before '(or handled-class function)))))
                      ((and (typep part '(simple-array t)) (plusp depth))
                       (loop for index below (array-total-size part)

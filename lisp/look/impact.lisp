@@ -207,7 +207,7 @@ file of SBCL."
   "Return a plist for a JSON object about the functions in INDEX that look up symbols by name, and
 so may call the function SYMBOL of the program: the number of these functions, and the first LIMIT
 of them. Leave out a function whose name is in a package in which SYMBOL is not accessible."
-  (when (mentioned-p symbol)
+  (when (program-symbol-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (users-data users limit)
             "findingCount" (length users)

@@ -95,28 +95,28 @@ and FILL octets of names. Return the new values of COUNT and FILL."
   "Return a new NAME-INDEX with the symbols of INDEX and of NEW, both NAME-INDEX structures. Leave
 out one occurrence of a symbol in INDEX for each element of the list GONE."
   (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
-         (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
+         (marks (marked-places gone symbols))
+         (at 0)           ; The index in SYMBOLS of the next symbol to copy.
+         (count 0) (fill 0)
          (size (+ (length symbols) (length added)))
          (symbols-to (make-array size))
          (starts-to (make-array size :element-type '(unsigned-byte 32)))
          (octets-to (make-array (+ (length (name-index-octets index))
                                    (length (name-index-octets new)))
                                 :element-type '(unsigned-byte 8))))
-    (flet ((take (source from end)
-             (setf (values count fill)
-                   (append-run source from end symbols-to starts-to octets-to count fill))))
-      ;; For each symbol of NEW in order: first copy the symbols of INDEX with smaller names, except
-      ;; those that MARKS marks as gone. Then copy the symbol of NEW. At the end, copy the rest of
-      ;; INDEX.
-      (loop for next from 0 to (length added)
-            do (let ((place (if (< next (length added))
-                                (name-place (symbol-name (svref added next)) symbols at)
-                                (length symbols))))
-                 (loop while (< at place)
-                       do (let ((stop (or (position 1 marks :start at :end place) place)))
-                            (when (< at stop) (take index at stop))
-                            (setf at (if (< stop place) (1+ stop) place))))
-                 (when (< next (length added)) (take new next (1+ next))))))
+    (labels ((copy (source from end)
+               (setf (values count fill)
+                     (append-run source from end symbols-to starts-to octets-to count fill)))
+             (copy-index-up-to (place)  ; Leave out the symbols that MARKS marks as gone.
+               (loop while (< at place)
+                     do (let ((stop (or (position 1 marks :start at :end place) place)))
+                          (when (< at stop) (copy index at stop))
+                          (setf at (min place (1+ stop)))))))
+      (loop for symbol across added
+            for next from 0
+            do (copy-index-up-to (name-place (symbol-name symbol) symbols at))
+               (copy new next (1+ next)))
+      (copy-index-up-to (length symbols)))
     (make-name-index (subseq symbols-to 0 count) (subseq starts-to 0 count)
                      (subseq octets-to 0 fill))))
 

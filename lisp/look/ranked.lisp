@@ -18,11 +18,11 @@ home package. Lower numbers rank first."
      offset limit)
   "Search for PATTERN in the names of symbols: best first, and with packages of the user before
 others."
-  (let ((found (multiple-value-bind (home rest)
+  (let ((found (multiple-value-bind (searched name-pattern)
                    (if package
                        (values (named-package package) pattern)
                        (split-pattern-prefix pattern))
-                 (ranked-symbols rest home type inherited (users-packages roots)))))
+                 (ranked-symbols name-pattern searched type inherited (users-packages roots)))))
     (call-user-code
      (lambda ()
        (object "total" (length found)
@@ -131,8 +131,8 @@ letter case, or 5 if the name differs from PATTERN by typos. The second number r
 the same first number."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
-         (most (nearness pattern))
-         (slips (and most (slip-counter pattern most)))
+         (most-typos (nearness pattern))
+         (typo-counter (and most-typos (slip-counter pattern most-typos)))
          (buffer (make-string 200)))
     (lambda (symbol)
       (let* ((name (symbol-name symbol)) (length (length name)))
@@ -141,7 +141,8 @@ the same first number."
         (multiple-value-bind (fit words) (fit-of pattern bare buffer length)
           (if fit
               (values fit (or words 0))
-              (let ((far (and slips (funcall slips name)))) (and far (values 5 far)))))))))
+              (let ((typos (and typo-counter (funcall typo-counter name))))
+                (and typos (values 5 typos)))))))))
 
 (defun fit-of (pattern bare name length)
   "Return a number for the way in which PATTERN matches the first LENGTH characters of NAME. BARE
@@ -183,16 +184,15 @@ of beginnings of these words, in order, as MVB is of MULTIPLE-VALUE-BIND. Else r
       (when (word-start-p name i) (setf starts (logior starts (the (unsigned-byte 61) (ash 1 i))))))
     (loop for char across pattern
           for first = t then nil
-          do (let ((places 0)
-                   ;; Each 1 bit is an index of NAME at which this character of PATTERN may match:
-                   ;; the index after the previous match, or the beginning of a later word. LOGXOR
-                   ;; gives the bits up to the lowest in ENDS, the first possible previous match.
-                   (allowed (if first
-                                starts
-                                (logior (ldb (byte 60 0) (ash ends 1))
-                                        (logandc2 starts
-                                                  (ldb (byte 60 0) (logxor ends (1- ends))))))))
-               (declare (type (unsigned-byte 61) places allowed))
+          do (let* ((places 0)
+                    ;; A 1 bit for each index from 0 to the lowest in ENDS.
+                    (up-to-first-end (if first 0 (ldb (byte 60 0) (logxor ends (1- ends)))))
+                    (later-words (logandc2 starts up-to-first-end))
+                    (after-ends (ldb (byte 60 0) (ash ends 1)))
+                    ;; Each 1 bit is an index of NAME at which this character of PATTERN may match.
+                    (allowed (logior later-words after-ends)))
+               (declare (type (unsigned-byte 61) places up-to-first-end later-words after-ends
+                              allowed))
                (dotimes (i length)
                  (when (and (logbitp i allowed) (char= char (schar name i)))
                    (setf places (logior places (the (unsigned-byte 61) (ash 1 i))))))

@@ -25,7 +25,7 @@ that the DEFSTRUCT of this structure made."
 
 (defun combination-p (symbol)
   "Return true if SYMBOL names a method combination of the program."
-  (and (mentioned-p symbol) (gethash symbol method-combinations) t))
+  (and (program-symbol-p symbol) (gethash symbol method-combinations) t))
 
 (defun combined-functions (symbol)
   "Return a sorted list of the names of the generic functions with the method combination SYMBOL."

@@ -83,7 +83,7 @@ interrupt ended the reading, a later call may repeat it (see READING-AGAIN)."
 number of the form and the list of its PARTS-OF-FORM. Read the text that FILE had at the date
 CREATED or, if this text is unknown, its current text. Return two values: NIL or the reason why
 reading ended early, and the date of the text that was read."
-  (let ((now (date-of file))
+  (let ((now (date-of file))            ; Before reading, so that a later change is noticed.
         (text (and (changed-p file created)
                    **text-as-loaded**
                    (funcall **text-as-loaded** file created))))

@@ -34,7 +34,7 @@ evaluation calls several tools that use the index, this id is the same for all o
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
       (and ids (reduce #'min ids)))))
 
-(defun doubtful-p (code)
+(defun perhaps-garbage-p (code)
   "Return true if it is unknown whether other objects still refer to the code object CODE, so that
 only a garbage collection can decide this."
   (not (or *collected*
@@ -46,13 +46,12 @@ only a garbage collection can decide this."
 collection can show this, throw to NEEDS-COLLECTION."
   (if (top-form-p user)
       (top-form-current-p user)
-      (case (user-kind user)
-        (:own t)
-        (:loose (let ((code (user-code user)))
-                  (and code
-                       (shown-itself-p code name)
-                       (or (not (doubtful-p code)) (throw 'needs-collection nil)))))
-        (t (reached-p user)))))
+      (if (eq :loose (user-kind user))
+          (let ((code (user-code user)))
+            (when (and code (shown-itself-p code name))
+              (when (perhaps-garbage-p code) (throw 'needs-collection nil))
+              t))
+          (reached-p user))))
 
 (defun user-file (user)
   "Return the name of the source file of USER, a USER or TOP-FORM structure, or NIL."
@@ -80,15 +79,15 @@ INDEX, then TOP-FORM structures."
 (defun in-order (users)
   "Sort the list USERS into the order for answers (USER-BEFORE-P), and return it. Its first
 elements, those that were in the index when it was built, are already in this order."
-  (let ((last (loop for rest on users
-                    while (and (rest rest) (not (user-before-p (second rest) (first rest))))
-                    finally (return rest))))
-    (if (rest last)
-        (let ((others (shiftf (rest last) '())))
+  (let ((sorted-end (loop for tail on users
+                          while (and (rest tail) (not (user-before-p (second tail) (first tail))))
+                          finally (return tail))))
+    (if (rest sorted-end)
+        (let ((others (shiftf (rest sorted-end) '())))
           (merge 'list users (stable-sort others #'user-before-p) #'user-before-p))
         users)))
 
-(defun inside-form (user)
+(defun definitions-in-form (user)
   "A top-level form of a file made the function of USER, a USER structure. Return a list of (NAME .
 SYMBOLS) lists, one for each definition of USER's name inside this form. SYMBOLS are the program's
 symbols in the definition (FORM-USES-INSIDE). Return NIL if there are none, or if the backend has
@@ -109,29 +108,32 @@ not read the text of the file from which the function comes."
                 (remove (user-name user) (form-uses-inside (top-form-uses form))
                         :key #'first :test-not #'equal))))))
 
-(defun contains-p (user name)
+(defun may-mention-p (user name)
   "NAME is among the constants of the code of USER, a USER structure. Return true if the function of
 USER itself may contain NAME as data. Functions from one top-level form share their constants, so
 NAME may be data of another function. If the backend has read the text of the form, return true only
 if the definition of USER's function contains NAME there."
-  (let ((inside (inside-form user)))
-    (or (null inside)
+  (let ((definitions (definitions-in-form user)))
+    (or (null definitions)
         (some (lambda (definition) (member (name-symbol name) (rest definition) :test #'eq))
-              inside))))
+              definitions))))
 
 (defun users-now (index name kinds)
   "Return a sorted list of those USER and TOP-FORM structures in INDEX whose code still exists and
 uses NAME in one of the ways KINDS, a list of elements of *USE-KINDS*. If *WITHIN* is a table of
 files, the code must come from one of them. If only a garbage collection can show whether some code
 still exists, throw to NEEDS-COLLECTION."
-  (let ((found '()) (last nil))
+  (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind kinds)
-                           (not (eq user last))
+                           ;; All uses by one user come one after the other.
+                           (not (eq user (first found)))
                            (user-there-p user name)
-                           (or (not (eq kind :mention)) (top-form-p user) (contains-p user name))
+                           (or (not (eq kind :mention))
+                               (top-form-p user)
+                               (may-mention-p user name))
                            (counts-p (and *within* (user-file user))))
-                  (push (setf last user) found)))
+                  (push user found)))
               index name)
     (in-order (nreverse found))))
 
@@ -190,7 +192,7 @@ name."
   (let ((groups '()) (last nil))
     (dolist (user users (nreverse groups))
       (let ((name (name-of user)))
-        (if (and groups (or (eq name last) (and (consp name) (equal name last))))
+        (if (and groups (equal name last))
             (push user (car groups))
             (push (list user) groups))
         (setf last name)))))
@@ -292,8 +294,8 @@ object about GROUP. KINDS lists the kinds of the uses, such as :CALLS. KIND and 
 replace the kind and the name of the group in the object. If SITES is true, add the source locations
 of the uses. POSSIBLE is true if the code of the group has NAME only as data, so that this code may
 never use NAME."
-  (let* ((user (first group)) (sort (shown-kind user)))
-    (case sort
+  (let* ((user (first group)) (shown-kind (shown-kind user)))
+    (case shown-kind
       (:place (form-data user possible))
       (:loose (object "name" (loose-text (user-code user)) "kind" "anonymous function"
                       "possible" possible))
@@ -302,7 +304,7 @@ never use NAME."
                                                           (user-function user)))))
                       "kind" "SBCL's own"))
       (t (object "name" (or text (shown-name user))
-                 "kind" (or kind (and (stringp sort) sort))
+                 "kind" (or kind (and (stringp shown-kind) shown-kind))
                  "same" (and (null kind) (same-function-text (user-name user)))
                  "sites" (and sites (sites-of group name kinds))
                  "possible" possible)))))

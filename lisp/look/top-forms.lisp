@@ -38,7 +38,7 @@ FILE-LOAD structure or NIL."
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
   "A top-level form that SBCL has run.
 SOURCE, NUMBER: for a form in a file, the FILE-LOAD structure of the file, and the form's number.
-KEY, PART: for a form outside files, the list from DEFINER-KEY, and the text from PART-RUN.
+KEY, PART: for a form outside files, the list from DEFINER-KEY, and the text from EVALUATED-PART.
 FORM, PACKAGE: for a form outside files that READ-DEFINER has not examined yet, the form itself, and
 the package in which it was evaluated.
 USES: a FORM-USES structure."
@@ -121,7 +121,7 @@ replaces FORM."
          (second form)
          (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))
 
-(defun parts-run (form)
+(defun evaluated-parts (form)
   "Return a list of strings, such as \"specializer\", for the parts of FORM, a definition, that are
 evaluated outside the functions that it defines. Only DEFMETHOD, DEFCLASS and DEFINE-CONDITION have
 such parts here."
@@ -131,18 +131,20 @@ such parts here."
              (when (specializer-forms form) '("specializer"))))
     ((defclass define-condition)
      (append (when (find-if (lambda (slot)
-                              (and (consp slot) (proper-length slot) (member :initform (rest slot))))
+                              (and (consp slot)
+                                   (proper-length slot)
+                                   (member :initform (rest slot))))
                             (and (proper-length (fourth form)) (fourth form)))
                '("slot initform"))
              (when (find-if (lambda (option) (typep option '(cons (eql :default-initargs))))
                             (nthcdr 4 form))
                '("default initarg"))))))
 
-(defun part-run (form)
+(defun evaluated-part (form)
   "Return a string for the part of FORM, a definition, that is evaluated outside the functions that
 it defines, such as \"specializer\". If there are several such parts, return the operator of FORM in
 lower case. If there is none, return NIL."
-  (let ((parts (parts-run form)))
+  (let ((parts (evaluated-parts form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
@@ -203,14 +205,15 @@ string, and the form uses any names."
     (when form
       (reading-again ((unless read (setf (top-form-form top-form) form)))
         (let* ((uses (without-traces (uses-of-parts (parts-of-form form))))
-               (defined (and uses (member name (form-uses-data uses) :test #'equal))))
+               (definition-p (or (member (first key) *definers-of-functions*)
+                                 (and uses
+                                      (or (stringp name)
+                                          (member name (form-uses-data uses) :test #'equal))))))
           (sb-sys:without-interrupts
             (setf read t)
-            (cond ((or defined
-                       (member (first key) *definers-of-functions*)
-                       (and uses (stringp name)))
-                   (when uses
-                     (setf (top-form-part top-form) (part-run form)
-                           (top-form-uses top-form) uses)
-                     (note-top-form top-form)))
-                  ((eq top-form (gethash key **definers**)) (remhash key **definers**)))))))))
+            (cond ((and definition-p uses)
+                   (setf (top-form-part top-form) (evaluated-part form)
+                         (top-form-uses top-form) uses)
+                   (note-top-form top-form))
+                  ((and (not definition-p) (eq top-form (gethash key **definers**)))
+                   (remhash key **definers**)))))))))

@@ -131,6 +131,7 @@ show whether the compiler has removed a call (REMOVED-CALL-P). Add such a call a
   (flet ((note (kind name form)
            (declare (ignore form))
            (let ((position (position kind *use-kinds*)))
+             ;; SBCL also records references to the constant T.
              (when (and position (not (eq name t)))
                (note-use index name number
                          (if (and (eq kind :calls) (removed-call-p name called mentioned))
@@ -162,7 +163,7 @@ function of the program, and neither list has NAME. Return NIL if the compiler c
 transform calls of NAME, because code with such a call needs no constant for NAME."
   (and (symbolp name)
        (symbol-package name)
-       (mentioned-p name)               ; NAME belongs to the program.
+       (program-symbol-p name)               ; NAME belongs to the program.
        (fboundp name)
        (not (macro-function name))
        (not (compiler-macro-function name))
@@ -177,11 +178,11 @@ transform calls of NAME, because code with such a call needs no constant for NAM
 
 ;;; Adding a use
 
-(defun note-use (index name user kind)
-  "Add a use of NAME to INDEX. USER is the number of the user, and KIND is a position in
+(defun note-use (index name number kind)
+  "Add a use of NAME to INDEX. NUMBER is the number of the user, and KIND is a position in
 *USE-KINDS*. The uses of a name must be added in the order of the users' numbers."
-  (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
-  (let* ((use (logior (ash user 3) kind))
+  (declare (type (unsigned-byte 29) number) (type (unsigned-byte 3) kind) (optimize speed))
+  (let* ((use (logior (ash number 3) kind))
          (table (use-index-uses index))
          (uses (gethash name table)))
     (typecase uses
@@ -192,11 +193,11 @@ transform calls of NAME, because code with such a call needs no constant for NAM
                                                   :initial-contents (list 2 uses use)))))
       (uses
        (unless (covered-by-last-p use uses)
-         (let* ((number (1+ (aref uses 0)))
-                (larger (grown-for number uses)))
+         (let* ((count (1+ (aref uses 0)))
+                (larger (grown-for count uses)))
            (unless (eq larger uses) (setf (gethash name table) larger))
-           (setf (aref larger number) use
-                 (aref larger 0) number)))))))
+           (setf (aref larger count) use
+                 (aref larger 0) count)))))))
 
 (defun covered-by-last-p (use uses)
   "USE is an integer for a use of a name, and USES the vector of the known uses of this name. Return

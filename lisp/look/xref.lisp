@@ -25,6 +25,7 @@ thread holds the lock. So *MAY-READ-SPANS* (jobs/spans.lisp) forbids BODY to rea
 (top-forms.lisp) is bound to the time before the files are read. For BODY, *COLLECTED* (rows.lisp)
 and *NATIVE-FILES* (sites.lisp) are bound to empty values."
   `(let ((*began* (get-internal-real-time)))
+    ;; This also finds the files that were loaded before the hooks were installed (NOTE-FILE).
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
     (sb-thread:with-mutex (**index-lock**)
@@ -67,7 +68,7 @@ one of NAMES as data. Neither contains duplicates or code that is running."
       (let ((uses (parts (remove :mention (coerce *use-kinds* 'list)))))
         (values uses (set-difference (parts '(:mention)) uses :test #'equal))))))
 
-(defstruct (rows (:constructor make-rows ()))
+(defstruct (rows (:constructor make-rows (&key functions others places)))
   "The users of a name, sorted for an answer. Each user is a USER or TOP-FORM structure, and a group
 is a list of users with the same name. FUNCTIONS lists groups of functions. PLACES lists groups of
 top-level forms and of code without a name. OTHERS lists OTHER-ROW structures."
@@ -129,23 +130,24 @@ user."
                                              (remove-duplicates places :key #'place-of))
                                   #'form-before-p)))))
 
+(defun named-groups (rows)
+  "Return a list of the groups in ROWS, a ROWS structure, whose users have names."
+  (append (rows-functions rows) (mapcar #'other-row-group (rows-others rows))))
+
 (defun rows-for (users name)
   "Return a ROWS structure for USERS, a list of USER and TOP-FORM structures that use NAME. For each
 constructor among them that DEFSTRUCT made, OTHERS also has an OTHER-ROW for the structure."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
-      (let ((sort (shown-kind user)))
-        (case sort
+      (let ((shown-kind (shown-kind user)))
+        (case shown-kind
           (:function (push user functions))
           ((:place :loose) (push user places))
-          ;; SORT is now a string such as "setf expander".
-          (t (push (make-other-row (user-name user) sort (list user)) (rows-others rows))))))
-    (setf (rows-functions rows) (grouped (nreverse functions))
-          (rows-places rows)
-          (different-places (nreverse places)
-                            (append (rows-functions rows)
-                                    (mapcar #'other-row-group (rows-others rows)))
-                            name))
+          ;; A string such as "setf expander": only SBCL-USERS makes users of kind :OWN.
+          (t (push (make-other-row (user-name user) shown-kind (list user))
+                   (rows-others rows))))))
+    (setf (rows-functions rows) (grouped (nreverse functions)))
+    (setf (rows-places rows) (different-places (nreverse places) (named-groups rows) name))
     (loop for group in (rows-functions rows)
           for structure = (constructed-structure (user-name (first group)))
           when structure
@@ -217,24 +219,19 @@ makes this request, and its code will be gone when it has run."
                                      (and (eq :loose (shown-kind user))
                                           (running-p (user-code user))))
                                    users)
-                        name)))
-    (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
-          (rows-others rows)
-          (let ((called (append (mapcar #'other-row-name (rows-others calls))
-                                (loop for (user) in (rows-functions calls)
-                                      collect (name-of user)))))
-            (remove-if (lambda (name) (member name called :test #'equal)) (rows-others rows)
-                       :key #'other-row-name))
-          (rows-places rows)
-          (without-users
-           ;; A top-level form that defines a function in CALLS also contains NAME, but only within
-           ;; the definition of this function. So leave the form out.
-           (different-places (mapcar #'first (rows-places rows))
-                             (append (rows-functions calls)
-                                     (mapcar #'other-row-group (rows-others calls)))
-                             name)
-           (rows-places calls)))
-    rows))
+                        name))
+        (called (append (mapcar #'other-row-name (rows-others calls))
+                        (loop for (user) in (rows-functions calls) collect (name-of user)))))
+    (make-rows
+     :functions (without-users (rows-functions rows) (rows-functions calls))
+     :others (remove-if (lambda (name) (member name called :test #'equal)) (rows-others rows)
+                        :key #'other-row-name)
+     ;; A top-level form that defines a function in CALLS also contains NAME, but only within the
+     ;; definition of this function. So leave the form out.
+     :places (without-users (different-places (mapcar #'first (rows-places rows))
+                                              (named-groups calls)
+                                              name)
+                            (rows-places calls)))))
 
 (defun mentioned-rows (index target calls &optional nature)
   "Return a ROWS structure for the functions and forms in INDEX that contain the symbol TARGET as
@@ -309,7 +306,7 @@ not be read completely."
   "NAME is a function of the program. Return a string if SBCL may not have recorded some uses of
 NAME in top-level forms. The string is the reason: NAME is a \"macro\" or an \"inline\" function, or
 sets a \"slot\" and is therefore open-coded everywhere. Otherwise return NIL."
-  (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
+  (cond ((not (and (fboundp name) (program-symbol-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
@@ -346,7 +343,7 @@ Leave out macros."
   "A function that looks up symbols by name may call SYMBOL although its code does not contain it.
 Return a plist for a JSON object about such functions: the names of at most three, and the number of
 all. Return NIL if SYMBOL does not belong to the program. INDEX is the index of uses."
-  (when (mentioned-p symbol)
+  (when (program-symbol-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (mapcar #'shown-name (page users 0 3))
             "findingCount" (length users)
@@ -394,42 +391,44 @@ definitions that only have its name in their data."
       (with-index (index)
         (let* ((calls (rows-for (users-of index target *call-kinds*) target))
                (mentions (mentioned-rows index target calls
-                                         (and (not (fboundp target)) "FUNCTION")))
+                                         ;; A function, macro or special operator: data may refer
+                                         ;; to it, whatever the words for its kind.
+                                         (if (fboundp target) nil "FUNCTION")))
                (callers (row-blocks target calls '(:calls :macroexpands)
                                     :more (macro-uses (users-of index target '(:macroexpands)))))
                (certain (append callers (and internals (list (sbcl-rows-block index target)))))
                (possible (row-blocks target mentions '() :possible t))
+               (certain-count (rows-count certain))
+               (possible-count (rows-count possible))
                (unrecorded (unrecorded-text target))
                (expander (and setf (not (fboundp target)) (known :setf :expander symbol)))
                ;; True for a function of the program if SBCL may not have recorded its calls.
-               (unseen (and (or (zerop (rows-count certain)) (equal "slot" unrecorded))
-                            (or expander (fboundp target))
-                            (mentioned-p symbol))))
+               (maybe-unrecorded (and (or (zerop certain-count) (equal "slot" unrecorded))
+                                      (or expander (fboundp target))
+                                      (program-symbol-p symbol))))
           (make-json-object
            (list* "name" (name-text target)
                   "callers" (length (rows-functions calls))
-                  "others" (- (rows-count certain) (length (rows-functions calls)))
-                  "possible" (rows-count possible)
+                  "others" (- certain-count (length (rows-functions calls)))
+                  "possible" possible-count
                   "leftOut" (callers-left-out index target)
                   "natures" (if setf
                                 (cond ((fboundp target) '("FUNCTION"))
                                       (expander '("SETF EXPANDER")))
                                 (any-natures symbol))
                   "kept" (json-boolean (xrefs-kept-p symbol))
-                  "unrecorded" (and (plusp (+ (rows-count certain) (rows-count possible)))
-                                    unrecorded)
-                  "accessibleIn" (and (or sites unseen) (packages-with symbol))
+                  "unrecorded" (and (plusp (+ certain-count possible-count)) unrecorded)
+                  "accessibleIn" (and (or sites maybe-unrecorded) (packages-with symbol))
                   "rows" (rows-data (append certain possible) offset limit sites)
                   ;; If there is no certain user, the server searches these files for calls that
                   ;; SBCL has not recorded, in code that ran only while the files were compiled.
-                  "files" (and unseen (files-of index))
+                  "files" (and maybe-unrecorded (files-of index))
                   (append
-                   (and (zerop (+ (rows-count certain) (rows-count possible)))
+                   (and (zerop (+ certain-count possible-count))
                         (fboundp target)
                         (unseen-callers index symbol))
                    (other-members (rows-places calls) (rows-places mentions)
-                                  (zerop (+ (rows-count certain)
-                                            (length (rows-places calls)))))))))))))
+                                  (zerop (+ certain-count (length (rows-places calls)))))))))))))
 
 (defparameter *reference-kinds* '((:references "read") (:sets "set") (:binds "bind"))
   "A list of (KIND WORD) lists, one for each kind of use of a variable: SBCL's kind of cross
@@ -458,30 +457,26 @@ definitions that use the name, and last those that only have it in their data."
              (functions (loop for (kind word) in *reference-kinds*
                               collect (function-block target kind word
                                                       (users-of index target (list kind)))))
-             (outside (make-rows))
-             (possible '()))
-        ;; Definitions that are no functions, and top-level forms, go into one list, whether they
-        ;; use the variable or only contain it as data. Functions that only contain it as data come
-        ;; last, in POSSIBLE.
-        (setf (rows-others outside)
-              (append (remove "structure slot" (rows-others uses)
-                              :key #'other-row-word :test #'equal)
-                      (rows-others mentions))
-              (rows-places outside) (append (rows-places uses) (rows-places mentions))
-              (rows-places mentions) '()
-              (rows-others mentions) '()
-              possible (row-blocks target mentions '() :possible t))
-        (let ((others (row-blocks target outside (mapcar #'first *reference-kinds*))))
-          (make-json-object
-           (list* "name" (name-text target)
-                  "total" (rows-count (append functions others possible))
-                  "natures" (and (not setf) (any-natures symbol))
-                  "expansion" (and (not setf)
-                                   (eq :macro (variable-kind symbol))
-                                   (plain-text 200 (macroexpand-1 symbol)))
-                  "kept" (json-boolean (xrefs-kept-p symbol))
-                  "accessibleIn" (and sites (packages-with symbol))
-                  "rows" (rows-data (append functions others possible) offset limit sites)
-                  (other-members (rows-places outside) '()
-                                 (zerop (+ (rows-count (append functions others))
-                                           (length (rows-places outside))))))))))))
+             ;; Definitions that are no functions, and top-level forms: those that use the variable,
+             ;; and those that only contain it as data.
+             (outside (make-rows :others (append (remove "structure slot" (rows-others uses)
+                                                         :key #'other-row-word :test #'equal)
+                                                 (rows-others mentions))
+                                 :places (append (rows-places uses) (rows-places mentions))))
+             (others (row-blocks target outside (mapcar #'first *reference-kinds*)))
+             ;; Functions that only contain the variable as data.
+             (possible (row-blocks target (make-rows :functions (rows-functions mentions)) '()
+                                   :possible t)))
+        (make-json-object
+         (list* "name" (name-text target)
+                "total" (rows-count (append functions others possible))
+                "natures" (and (not setf) (any-natures symbol))
+                "expansion" (and (not setf)
+                                 (eq :macro (variable-kind symbol))
+                                 (plain-text 200 (macroexpand-1 symbol)))
+                "kept" (json-boolean (xrefs-kept-p symbol))
+                "accessibleIn" (and sites (packages-with symbol))
+                "rows" (rows-data (append functions others possible) offset limit sites)
+                (other-members (rows-places outside) '()
+                               (zerop (+ (rows-count (append functions others))
+                                         (length (rows-places outside)))))))))))

@@ -36,6 +36,8 @@ them.")
   "Return a list of JSON objects for CALLS, observed by JOB, in the order in which they began."
   (let ((shown (make-hash-table :test 'eq)) (*argument-characters* (argument-length calls)))
     (dolist (call calls) (setf (gethash call shown) 0))
+    ;; CALL-ROW replaces the 0 by the depth. A caller begins before its callees, so their rows find
+    ;; its depth.
     (loop for call in calls collect (call-row call shown job))))
 
 (defun argument-length (calls)

@@ -113,8 +113,10 @@ milliseconds that the call took without waiting for a CPU."
   "Sample stacks in MODE, such as :CPU, while the forms of the text CODE run repeatedly or, if CODE
 is NIL, for SECONDS. Run CODE once before, for its values. Return a plist for a JSON object about at
 most TOP functions."
-  (let* ((function (and code (prepared-form code))) (values '()) (first nil) (runs 1) (taken nil))
-    (when function (setf (values values first) (first-run function)))
+  (let* ((function (and code (prepared-form code)))
+         ;; Without CODE, these stay as they are.
+         (values '()) (first-milliseconds nil) (runs nil) (taken nil))
+    (when function (setf (values values first-milliseconds) (first-run function)))
     (call-sampled mode (lambda ()
                          (if function
                              (multiple-value-setq (runs taken)
@@ -125,8 +127,8 @@ most TOP functions."
                              (sleep seconds))))
     (list "values" (and code (list (shown-values values)))
           "observed" (make-json-object
-                      (list* "runs" (and code runs)
-                             "first" first
+                      (list* "runs" runs
+                             "first" first-milliseconds
                              "milliseconds" (and taken (* 1000 (taken-seconds taken)))
                              "cpu" (and taken (* 1000 (taken-cpu taken)))
                              "octets" (and taken (round (taken-octets taken)))
@@ -175,12 +177,12 @@ NIL, wait for SECONDS, and return NIL."
      (limit integer "The maximum number of classes to show."))
   "Count the objects in the heap by class, and compare with an earlier count. With CODE or SECONDS,
 this is a count before CODE runs or the wait begins, otherwise the count of the previous request."
-  (let ((package (and package (named-package package))) (before **last-heap-count**))
-    (when (or code seconds) (setf before (count-heap)))
-    (let ((members (and (or code seconds)
-                        (call-as-job-part package
-                                          (lambda () (observe-heap code seconds))))))
-      (list* "observed" (heap-data (count-heap) before package limit) members))))
+  (let* ((package (and package (named-package package)))
+         (observing (or code seconds))
+         (before (if observing (count-heap) **last-heap-count**))
+         (members (and observing
+                       (call-as-job-part package (lambda () (observe-heap code seconds))))))
+    (list* "observed" (heap-data (count-heap) before package limit) members)))
 
 ;;; Comparing the times of two forms
 
@@ -199,7 +201,8 @@ this is a count before CODE runs or the wait begins, otherwise the count of the 
      package)
   "Call the last forms of CODE and AGAINST in turn, and return their times."
   (let ((at nil))
-    (flet ((noting (name code)
+    ;; If a form fails, AT is the name of that form.
+    (flet ((prepared (name code)
              (setf at name)
              (let ((function (prepared-form code)))
                (declare (type function function))
@@ -207,7 +210,8 @@ this is a count before CODE runs or the wait begins, otherwise the count of the 
       (let ((members (call-as-job-part
                       (and package (named-package package))
                       (lambda ()
-                        (let* ((one (noting "form" code)) (other (noting "against" against))
+                        (let* ((one (prepared "form" code))
+                               (other (prepared "against" against))
                                (firsts (loop for function in (list one other)
                                              collect (multiple-value-list (first-run function))))
                                (values (mapcar #'first firsts)))

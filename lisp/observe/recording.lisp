@@ -215,7 +215,7 @@ and return the values. Record in CALL how FUNCTION ended."
 (defun record-call (probe function &rest arguments)
   "Call FUNCTION, the original function of PROBE, with ARGUMENTS, and return its values. Record the
 call if the function in the slot WHERE of PROBE returns true for ARGUMENTS, or if this slot is NIL."
-  (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
+  (let* ((pointer (caller-address)) (address (and pointer (sb-sys:sap-int pointer)))
          (call (and (chosen-p probe arguments) (new-call probe arguments address))))
     (cond ((and call (eq :running (call-how call))) (call-recorded call function arguments))
           (t (when call (keep-call call))

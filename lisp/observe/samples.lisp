@@ -150,12 +150,12 @@ those that have a text as name, such as foreign code. Leave out functions that a
 of 2000 samples."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
-         (running (page by-self 0 (- top (floor top 4))))
+         (innermost (page by-self 0 (- top (floor top 4))))
          (others (sort (remove-if (lambda (spot)
-                                    (or (stringp (spot-name spot)) (member spot running)))
+                                    (or (stringp (spot-name spot)) (member spot innermost)))
                                   spots)
                        #'> :key #'spot-total)))
-    (append running (page others 0 (- top (length running))))))
+    (append innermost (page others 0 (- top (length innermost))))))
 
 (defun spot-row (spot samples)
   "Return a JSON object about the function of SPOT, a SPOT structure. Its counts become percentages
@@ -208,7 +208,7 @@ names to SPOT structures. If a function is on the stack several times, add only 
 SPOT-TOTAL."
   (loop with counted = '()
         for (frame . inner) on stack
-        for caller = nil then name
+        for caller = nil then name      ; The name of the frame before, so this clause comes first.
         for name = (sampled-frame-name frame)
         for spot = (or (gethash name spots)
                        (setf (gethash name spots) (make-spot name (sampled-frame-info frame))))
@@ -331,9 +331,9 @@ belongs to the program, or NIL if there is none. This part ends before functions
 in MODE :ALLOC, before functions of SBCL that allocate."
   (let* ((names (mapcar #'sampled-frame-name stack))
          ;; The role of CALL-USER-CODE. A thread that the program has made does not call it.
-         (caller (position :user-code names :key #'frame-role :from-end t))
-         (start (if caller
-                    (position-if-not #'backend-name-p names :start (1+ caller))
+         (entry (position :user-code names :key #'frame-role :from-end t))
+         (start (if entry
+                    (position-if-not #'backend-name-p names :start (1+ entry))
                     (position-if #'program-name-p names))))
     ;; Drop samples of the backend's function SPENT, which reads /proc to measure waiting.
     (when (and start (not (find 'spent names :end start)))

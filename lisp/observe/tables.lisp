@@ -32,7 +32,7 @@ Examine at most *MOST-OBJECTS* objects."
   (let ((variables '()))
     (dolist (function functions variables)
       (map-constants (lambda (constant)
-                       (when (and constant (symbolp constant) (mentioned-p constant)
+                       (when (and constant (symbolp constant) (program-symbol-p constant)
                                   (boundp constant))
                          (pushnew constant variables)))
                      (code-of function)))))

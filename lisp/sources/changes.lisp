@@ -61,15 +61,18 @@ TEXT is the text of the file when DEFINITION was made."
   (or (definition-baseline definition)
       (deciding-part definition (form-of definition text))))
 
-(defun keep-forms (file text serial)
-  "TEXT was the text of the file FILE at load number SERIAL. For later comparisons, save the
-DECIDING-PART of the forms of some definitions in DEFINITION-BASELINE. These definitions were made
-by this load, and by no later one. They are variables, or satisfy COMPILED-IN-P."
+(defun save-baseline (definition text)
+  "TEXT is the text of the file when DEFINITION was made. Save the result of FORM-BEFORE in
+DEFINITION-BASELINE if later forms are compared with it: for a variable, and if COMPILED-IN-P."
+  (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
+    (setf (definition-baseline definition) (form-before definition text))))
+
+(defun save-baselines (file text serial)
+  "TEXT was the text of the file FILE at load number SERIAL. Call SAVE-BASELINE for the definitions
+that were made by this load, and by no later one."
   (map-file-definitions (lambda (definition)
-                          (when (and (= serial (definition-serial definition))
-                                     (or (eq (definition-kind definition) :variable)
-                                         (compiled-in-p definition)))
-                            (setf (definition-baseline definition) (form-before definition text))))
+                          (when (= serial (definition-serial definition))
+                            (save-baseline definition text)))
                         file))
 
 (defparameter *most-former* 1000 "The maximum number of forms in SOURCE-FILE-FORMER of a file.")
@@ -82,7 +85,7 @@ by this load, and by no later one. They are variables, or satisfy COMPILED-IN-P.
              (string-trim "\"" entered)
              (string-upcase (string-left-trim "#:" entered))))))
 
-(defun keep-former (file old-text text)
+(defun keep-former-forms (file old-text text)
   "OLD-TEXT is the last loaded text of FILE, a SOURCE-FILE structure, and TEXT its present text. If
 a form of OLD-TEXT is absent from TEXT and looks like a definition, add it to the forms in
 SOURCE-FILE-FORMER of FILE. Do nothing if a text cannot be split into forms."
@@ -134,12 +137,13 @@ NIL. If OLD is NIL, there is no earlier form: compare the value in TEXT, if a li
                     (form-of definition text))))
     (when form
       (multiple-value-bind (says plain) (form-value form symbol)
-        (let ((base (cond (assigned (deciding-part old (form-of old old-text)))
-                          (old (form-before old old-text)))))
-          (when (cond (base (string/= base says))
-                      ((null old) (and plain (literal-differs-p says value))))
+        (let* ((earlier (cond (assigned (deciding-part old (form-of old old-text)))
+                              (old (form-before old old-text))))
+               (differs (cond (earlier (string/= earlier says))
+                              ((null old) (and plain (literal-differs-p says value))))))
+          (when differs
             ;; "" differs from all forms, so the next load finds a difference too.
-            (setf (definition-baseline definition) (or base "")
+            (setf (definition-baseline definition) (or earlier "")
                   (definition-says definition) (if plain says t)
                   (definition-kept definition) (sb-ext:make-weak-pointer value))
             definition))))))
@@ -151,9 +155,9 @@ them other values than OLD-TEXT. PAIRS is a list of (NEW . OLD) pairs of definit
 hash table from variables to their values before the load."
   (loop for definition in definitions
         for symbol = (definition-name definition)
-        for (value kept) = (and (eq (definition-kind definition) :variable)
-                                (multiple-value-list (gethash symbol values)))
-        when (and kept (boundp symbol) (eq value (symbol-value symbol))
+        for (value recorded) = (and (eq (definition-kind definition) :variable)
+                                    (multiple-value-list (gethash symbol values)))
+        when (and recorded (boundp symbol) (eq value (symbol-value symbol))
                   (note-unset definition (cdr (assoc definition pairs :test #'eq)) old-text text
                               value))
           collect definition))
@@ -195,15 +199,15 @@ specializers and qualifiers of OTHER, and both are from the same file but from d
 replaced during a load. This happens when two forms of a file define the same method. LOG is the LOG
 of a RECORDING structure, newest first."
   (loop with methods = (remove-if #'symbolp log)
-        for (name . other) in methods
+        for (name . method) in methods
         ;; A method that was replaced belongs to no generic function.
-        for taker = (and (null (sb-mop:method-generic-function other))
-                         (find-if (lambda (entry)
-                                    (and (equal (car entry) name)
-                                         (attached-p (cdr entry))
-                                         (replaces-method-p (cdr entry) other)))
-                                  methods))
-        when taker collect (make-doubled name (cdr taker) other)))
+        for replacement = (and (null (sb-mop:method-generic-function method))
+                               (find-if (lambda (entry)
+                                          (and (equal (car entry) name)
+                                               (attached-p (cdr entry))
+                                               (replaces-method-p (cdr entry) method)))
+                                        methods))
+        when replacement collect (make-doubled name (cdr replacement) method)))
 
 ;;; Functions compiled with a definition that has changed
 

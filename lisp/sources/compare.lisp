@@ -56,12 +56,13 @@ nothing until answers have listed all."
 reasons why a removal would keep them. ENTRIES is a list of (DEFINITION FILE) lists for these
 definitions."
   (dolist (file (remove-duplicates (mapcar #'second entries) :test #'eq))
-    (let ((fresh (loop for (definition of) in entries
-                       when (and (eq of file) (not (listed-p definition))) collect definition)))
-      (when fresh
+    (let ((unlisted (loop for (definition of) in entries
+                          when (and (eq of file) (not (listed-p definition)))
+                            collect definition)))
+      (when unlisted
         ;; A removal takes all old definitions of a file at once, so the plan is for all of them.
         (loop with staying = (planned-staying (old-definitions file))
-              for definition in fresh
+              for definition in unlisted
               do (setf (gethash definition **listed**)
                        (cdr (assoc definition staying :test #'eq))))))))
 
@@ -284,10 +285,10 @@ made the other definition."
                                                (definition-name definition) now)))
            (other (and now (not evaluation) (identity-file now)))
            (path (and other (file-path other)))
-           (known (and path (gethash path **files**))))
+           (other-file (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
             ;; The same load made DEFINITION and later replaced it.
-            ((and known (= (source-file-serial known) (source-file-serial file))) nil)
+            ((and other-file (= (source-file-serial other-file) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)
                       "at" (definition-number definition)

@@ -118,18 +118,18 @@ there is no difference, or if no load of FILE has ended normally."
                     (forms (and new (string/= old new)
                                 (changed-forms old new (source-file-parts file)))))
                (cond ((null new) (difference "unreadable"))
-                     ((eq forms :unreadable) (difference "changed"))
+                     ((eq forms :unsplit) (difference "changed"))
                      (forms (difference "changed" forms)))))
             ((and (source-file-date file) (/= date (source-file-date file)))
              (difference "changed"))))))
 
 (defun changed-forms (old new parts)
   "Return a list of JSON objects for the forms that differ between the texts OLD and NEW of a file,
-or :UNREADABLE if a text cannot be split into forms. Leave out forms in the list PARTS, which were
+or :UNSPLIT if a text cannot be split into forms. Leave out forms in the list PARTS, which were
 loaded after OLD. Differences in white space and comments do not count."
   (let ((before (numbered-forms old)) (after (numbered-forms new)))
-    (if (or (eq before :unreadable) (eq after :unreadable))
-        :unreadable
+    (if (or (eq before :unsplit) (eq after :unsplit))
+        :unsplit
         (changed-form-data (without-same before after) (without-same after before) parts))))
 
 (defun changed-form-data (removed added parts)
@@ -161,16 +161,17 @@ this text."
       (incf (gethash (numbered-form-text other) counts 0)))
     (remove-if (lambda (form)
                  (let ((text (numbered-form-text form)))
-                   (and (plusp (gethash text counts 0))
-                        (decf (gethash text counts)))))
+                   (when (plusp (gethash text counts 0))
+                     (decf (gethash text counts))
+                     t)))
                forms)))
 
 (defun numbered-forms (text)
   "Return a list of NUMBERED-FORM structures for the top-level forms of TEXT, in order. Return
-:UNREADABLE if TEXT cannot be split into forms."
+:UNSPLIT if TEXT cannot be split into forms."
   (let ((forms (plain-forms text)))
     (if (and (null forms) (plusp (length text)))
-        :unreadable
+        :unsplit
         (loop for form across (or forms #())
               for number from 0
               collect (make-numbered-form form number)))))

@@ -91,7 +91,8 @@ the program that still has a definition."
           do (let ((part (pop left)))
                (cond ((funcall removed-p part) (setf found t))
                      ((symbolp part)
-                      (when (and (mentioned-p part) (defined-p part)) (return-from entry-p nil)))
+                      (when (and (program-symbol-p part) (defined-p part))
+                        (return-from entry-p nil)))
                      ((consp part) (push (cdr part) left) (push (car part) left))
                      ((typep part 'class) (push (class-name part) left))
                      (t (when (functionp part) (push (plain-function-name part) left))
@@ -124,7 +125,7 @@ older value of this key."
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
         when (or (funcall removed-p key)
-                 (and (not (and (symbolp key) (mentioned-p key) (defined-p key)))
+                 (and (not (and (symbolp key) (program-symbol-p key) (defined-p key)))
                       (entry-p value removed-p)))
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
@@ -198,7 +199,7 @@ that satisfy the predicate REMOVED-P (see ENTRY-P). Remove these entries from pr
 from the values of the program's variables. Return a list of lines about the removed entries, one
 for each variable or property list. Append a line if the search stopped early because the values are
 too large."
-  (let ((seen (make-hash-table :test 'eq)) (lines '()) (too-many '()))
+  (let ((seen (make-hash-table :test 'eq)) (lines '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
       (map-program-symbols
@@ -210,11 +211,11 @@ too large."
                              removed-p seen)))
          (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."
                (trim-plist symbol removed-p)))))
-    (when (>= (hash-table-count seen) *most-parts*) (setf too-many (list *too-many-parts*)))
-    ;; Empty the table: a pointer to the table can stay on the stack, and the instances in the table
-    ;; would then be counted as still in use.
-    (clrhash seen)
-    (append (sort lines #'string<) too-many)))
+    (let ((too-many-p (>= (hash-table-count seen) *most-parts*)))
+      ;; Empty the table: a pointer to the table can stay on the stack, and the instances in the
+      ;; table would then be counted as still in use.
+      (clrhash seen)
+      (append (sort lines #'string<) (and too-many-p (list *too-many-parts*))))))
 
 ;;; Removing the definitions
 

@@ -120,14 +120,14 @@ RECORDING structure of the load."
     (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
       (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
 
-(defun other-maker (definition recording path)
+(defun making-path (definition recording path)
   "DEFINITION was made during the load of the file PATH, and SBCL has recorded no file for it.
-Return NIL if PATH itself made DEFINITION, else the path of the file that made it, or T if that file
-is unknown. RECORDING is the RECORDING structure of the load."
+Return the path of the file that made DEFINITION: PATH, or a file that was loaded meanwhile. Return
+NIL if this file is unknown. RECORDING is the RECORDING structure of the load."
   (let* ((change (definition-change definition recording))
          (others (and change (remove path (paths-of (change-files change)) :test #'equal))))
-    (cond ((null others) nil)
-          ((or (rest others) (fasl-path-p (first others))) t)
+    (cond ((null others) path)
+          ((or (rest others) (fasl-path-p (first others))) nil)
           (t (first others)))))
 
 (defun note-form (definition file recording)
@@ -137,8 +137,9 @@ which forms ran. Also set the slot BY-CODE of DEFINITION: to true if SBCL has re
 form that did not run, or form 0, as it does when a form makes the definition by EVAL."
   (let* ((path (source-file-path file)) (recorded (recorded-number definition))
          (name (definition-file-name definition)) (change (definition-change definition recording))
-         (ran (loop for (name . number) in (and change (change-forms change))
-                    when (and name number (equal path (file-path name))) collect number)))
+         (ran (loop for (file-name . number) in (and change (change-forms change))
+                    when (and file-name number (equal path (file-path file-name)))
+                      collect number)))
     (cond ((if ran (member recorded ran) (and recorded name (equal path (file-path name))))
            ;; For a definition that EVAL made, SBCL records the form number 0.
            (setf (definition-form definition) recorded
@@ -170,9 +171,8 @@ the text of the evaluated form. A definition without a file that this form made 
                                     '(and function (not generic-function))))
                         (shows-load-p definition file)))
                (push definition (gethash file groups)))
-              (path (let ((other (other-maker definition recording path)))
-                      (unless (eq other t)
-                        (push definition (gethash (known-file (or other path)) groups)))))
+              (path (let ((maker (making-path definition recording path)))
+                      (when maker (push definition (gethash (known-file maker) groups)))))
               ((not (loaded-p definition recording)) (note-evaluated definition by)))))
     (loop for file being the hash-keys of groups using (hash-value group)
           do (dolist (definition group) (note-form definition file recording))
@@ -264,8 +264,8 @@ names, such as those of changed macros: code that uses these names must be compi
          (pairs (enter-definitions file definitions)))
     (multiple-value-bind (text date) (loaded-text file sources compiled)
       (drop-numbered-anew file definitions pairs old-text text)
-      (unless (equal text old-text) (keep-forms file old-text old-serial))
-      (keep-former file old-text text)
+      (unless (equal text old-text) (save-baselines file old-text old-serial))
+      (keep-former-forms file old-text text)
       (setf (source-file-serial file) **serial**
             (source-file-failed file) nil
             (source-file-compiled file) compiled
@@ -334,8 +334,7 @@ be split into forms, compare the lines that belong to no loaded form instead."
 (defun renumber (file definitions old-text)
   "Give each definition of the file FILE, except DEFINITIONS, the number that its form has in the
 present text (*FORM-NUMBERS*). If the present text no longer has the form, mark the definition as
-made by an older load. Then also save its form from OLD-TEXT, the text that was loaded before, in
-DEFINITION-BASELINE, if a later load must compare its own form with this one."
+made by an older load, after SAVE-BASELINE with OLD-TEXT, the text that was loaded before."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -345,8 +344,7 @@ DEFINITION-BASELINE, if a later load must compare its own form with this one."
               (now (and number (forms-of old-text) (position number *form-numbers*))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))
-                (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
-                  (setf (definition-baseline definition) (form-before definition old-text)))
+                (save-baseline definition old-text)
                 (decf (definition-serial definition)))))))
    file))
 
@@ -361,28 +359,27 @@ be compiled again."
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
                    (read-text (sb-ext:parse-native-namestring (source-file-path file)))))
-         (same (same-forms-p old-text text)) (pairs (enter-definitions file definitions)))
+         (others-same (same-forms-p old-text text)) (pairs (enter-definitions file definitions)))
     (drop-numbered-anew file definitions pairs old-text text)
     (note-layouts pairs noted)
-    (prog1 (changed-names pairs old-text text)
+    (prog1 (changed-names pairs old-text text) ; This compares with the baselines so far.
       (setf (noted-unset noted)
             (append (noted-unset noted)
                     (unset-variables pairs definitions old-text text (recording-values recording))))
-      (unless same
-        (dolist (definition definitions)
-          (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
-            (setf (definition-baseline definition) (form-before definition text)))))
+      (unless others-same
+        (dolist (definition definitions) (save-baseline definition text)))
       (let* ((path (source-file-path file))
              (written (date-of path))
              (date (if written
                        (version-date path written text)
                        (loop for source in (fresh-sources definitions)
                              thereis (source-date source)))))
-        (cond (same (renumber file definitions old-text)
-                    (keep-former file old-text text)
-                    (set-text file text date)
-                    ;; RENUMBER has given this number to definitions whose forms are gone.
-                    (mark-perhaps-made file old-text text (1- (source-file-serial file))))
+        (cond (others-same
+               (renumber file definitions old-text)
+               (keep-former-forms file old-text text)
+               (set-text file text date)
+               ;; RENUMBER has given this number to definitions whose forms are gone.
+               (mark-perhaps-made file old-text text (1- (source-file-serial file))))
               (t (keep-former-text path date text)
                  (setf (source-file-parts file)
                        (append (forms-loaded text) (source-file-parts file))))))

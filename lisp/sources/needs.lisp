@@ -251,7 +251,7 @@ lists with such a symbol."
    (lambda (package)
      (unless (backend-package-p package)
        (do-symbols (symbol package)
-         (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
+         (when (and (eq (symbol-package symbol) package) (program-symbol-p symbol))
            (funcall visit symbol)))))))
 
 (defun reaches-p (wanted object seen)

@@ -80,7 +80,7 @@ compilation led to the load that this thread performs now, the direct cause firs
 (defun files-begun ()
   "Return a list of the truenames of the file that this thread loads now and of the file that it
 compiles now. Leave out files in *AROUND*: they began before the innermost load."
-  (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
+  (set-difference (remove nil (list *load-truename* *compile-file-truename*)) *around* :test #'eq))
 
 (defun running-form ()
   "Return a pair (FILE . NUMBER) for the innermost top-level form whose compiled code this thread

@@ -36,14 +36,12 @@ which SYMBOL is accessible, and the packages that use a package that exports SYM
 reason is \"taken\" if a symbol with this name and the same home package has a definition. The
 reason is \"other\" if PACKAGE has a symbol with this name from another package."
   (multiple-value-bind (other status) (find-symbol name package)
-    (cond ((or (null status)
-               (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other))))
-           nil)
-          ((eq (symbol-package other) (symbol-package symbol))
+    (cond ((null status) nil)
+          ((not (eq (symbol-package other) (symbol-package symbol)))
+           (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other)))
+          ((defined-p other)
            (object "kind" "taken" "package" (package-name package) "symbol" (symbol-text other)
-                   "natures" (natures other)))
-          (t
-           (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other))))))
+                   "natures" (natures other))))))
 
 (defun conflicts (symbol name)
   "Return a list of JSON objects with the reasons why SYMBOL cannot be renamed to NAME, or NIL if it

@@ -129,9 +129,11 @@ skip white space, comments, and forms excluded by #+ or #-. The caller must have
         while (and (< (1+ index) end)
                    (char= (char text index) #\#)
                    (find (char text (1+ index)) "+-"))
-        do (let* ((behind (end-of-read text (+ index 2))) (next (end-of-read text behind)))
-             (when (>= next end) (return (skip-blank text behind end)))
-             (setf start next))
+        do (let* ((after-feature (end-of-read text (+ index 2)))
+                  (after-form (end-of-read text after-feature)))
+             ;; READ has returned the form that ends at END, so that form is not excluded.
+             (when (>= after-form end) (return (skip-blank text after-feature end)))
+             (setf start after-form))
         finally (return index)))
 
 (defun form-bounds (text)
@@ -169,7 +171,8 @@ Return END if the closing quote or bar is not before END."
   "Return TEXT from index START to END without comments, and with each run of white space reduced to
 one space."
   (with-output-to-string (out)
-    (let ((index start) (gap nil))
+    (let ((index start)
+          (gap nil))                    ; True if a space must precede the next character.
       (flet ((put (to)
                (when (shiftf gap nil) (write-char #\Space out))
                (write-string text out :start index :end (min to end))
@@ -181,7 +184,7 @@ one space."
                    (cond ((and (char= char #\#)
                                (< (1+ index) end)
                                (char= (char text (1+ index)) #\\))
-                          (put (+ index 3)))
+                          (put (+ index 3))) ; A character, such as #\(.
                          ((char= char #\\) (put (+ index 2)))
                          ((find char "\"|") (put (quoted-end text index end)))
                          ((find char "()")

@@ -144,9 +144,9 @@ which the values differ. Return NIL if the difference is seen anyway when the va
 usual."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
-      (flet ((got (text &rest values)
+      (flet ((got (text &rest wholes)
                (list :got (apply #'of-whole (at-path text path) path
-                                 (mapcar #'value-text values)))))
+                                 (mapcar #'value-text wholes)))))
         (cond ((null path) nil)
               ((evident-p one) (list* :expected first (got second (second values))))
               ((evident-p other) (list* :expected second (got first (first values))))
@@ -176,16 +176,16 @@ value of an argument is neither in NOTED nor evident."
 keyword arguments for NOTE-FAILURE about CHECK. If SEVERAL is true, GOT and EXPECTED are lists of
 values."
   (apart-from-tests
-    (multiple-value-bind (text wanted path) (two-texts got expected :several several)
+    (multiple-value-bind (got-part expected-part path) (two-texts got expected :several several)
       (flet ((whole (values) (if several (values-text values) (value-text values))))
         (let ((stated (loop for each in (if several expected (list expected))
                             always (stated-p each check))))
           (list* :check (if several check (with-part-alone check got expected))
-                 :got (of-whole (at-path text path) path (whole got))
+                 :got (of-whole (at-path got-part path) path (whole got))
                  (unless (and (null path) stated)
                    (list :expected (if stated
-                                       wanted
-                                       (of-whole wanted path (whole expected)))))))))))
+                                       expected-part
+                                       (of-whole expected-part path (whole expected)))))))))))
 
 ;;; Messages of test frameworks. Long objects in them are shortened.
 

@@ -28,7 +28,7 @@ name of a folder. If NAMES is empty, these are all loaded files below ROOT. Othe
 files of the systems NAMES and of the systems that these depend on, if they are below ROOT or below
 the folder of one of NAMES. Leave out tests if other files remain."
   (let* ((systems (remove nil (mapcar #'system-of names)))
-         (folders (list* root (remove nil (mapcar #'folder-of systems))))
+         (folders (cons root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
                                (if names
                                    (paths-of (remove-duplicates (mapcan #'tested-with systems))
@@ -53,13 +53,13 @@ the folder of one of NAMES. Leave out tests if other files remain."
   "Copy FORM, a text, into the string CONTENT at index START. OPERATOR is the operator of FORM. In
 the copy, put the macro that *STAND-INS* has for OPERATOR in its place. Keep a package prefix. The
 name of the macro is never longer than that of OPERATOR, so spaces fill the rest."
-  (let* ((text (first (form-parts form 1)))
-         (place (+ start (search text form)))
-         (colon (position #\: text :from-end t))
+  (let* ((spelled (first (form-parts form 1)))
+         (place (+ start (search spelled form)))
+         (colon (position #\: spelled :from-end t))
          (name (symbol-name (cdr (assoc operator *stand-ins*)))))
     (replace content form :start1 start)
-    (fill content #\Space :start place :end (+ place (length text)))
-    (replace content text :start1 place :end2 (if colon (1+ colon) 0))
+    (fill content #\Space :start place :end (+ place (length spelled)))
+    (replace content spelled :start1 place :end2 (if colon (1+ colon) 0))
     (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
 
 (defun can-define-p (operator)
@@ -163,10 +163,10 @@ directory for fasls."
           for number from 1
           do (measure-file path content folder number))))
 
-(defun cover (paths folder left)
-  "Begin to measure the coverage of the definitions in the files PATHS. LEFT lists the names of
+(defun cover (paths folder tests)
+  "Begin to measure the coverage of the definitions in the files PATHS. TESTS lists the names of
 tests, which are not measured. FOLDER is the native name of a directory for fasls."
-  (let ((*left-names* left) (*frameworks-homes* (all-homes)))
+  (let ((*test-names* tests) (*frameworks-homes* (all-homes)))
     (call-with-quiet-compiler
      (lambda ()
        ;; No file has the name "made": only its directory matters here.

@@ -65,7 +65,7 @@ file that is being compiled.")
 NIL if not, for example because the form used a reader macro, and the copy of the file lacks
 the form that set this reader macro.")
 
-(defvar *left-names* '()
+(defvar *test-names* '()
   "A list of the names of tests. A function with one of these names is not measured if a macro of a
 test framework defines it.")
 
@@ -178,7 +178,7 @@ to compile instead of FORM. With them, calls of the function run a copy of it, w
 its parts that runs. Return NIL for a test. If no copy can replace the function, count it as missed,
 and return NIL."
   (destructuring-bind (name lambda-list &rest body) (rest form)
-    (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
+    (cond ((and *framework-made* (member name *test-names* :test #'equal)) '())
           ((replaceable-p name)
            (let ((index (note-measured name form number)))
              `((put-function ',name
@@ -280,7 +280,7 @@ copy of FORM with a PROGN around each atom that is evaluated conditionally. Othe
              (loop (result-of-loop-p part before)))))
     (if (member (first form) '(and or when unless loop))
         (loop for part in form
-              for before = nil then last
+              for before = nil then last ; The PART of the iteration before.
               for last = part
               for element from 0
               collect (if (and (atom part) (conditional-p part before element))

@@ -201,12 +201,12 @@ Measure the coverage of the files of SYSTEMS and of the files below ROOT, and ad
   "Run the tests of SYSTEMS, of a name or a package, or those that are to run AGAIN."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
-         (all entries)                  ; ENTRIES is set below if AGAIN is given.
          (gone '())
          (chosen (cond (package (entries-of-package (named-package package) entries))
                        (name (entries-of-name name entries))
-                       (again (setf (values entries gone) (entries-again again entries))
-                              entries)))
+                       (again (multiple-value-bind (found missing) (entries-again again entries)
+                                (setf gone missing)
+                                found))))
          (single (and name (null (rest chosen)) (not (entry-suite (first chosen)))))
          (members (call-measuring
                    folder root systems
@@ -224,6 +224,6 @@ Measure the coverage of the files of SYSTEMS and of the files below ROOT, and ad
            "former" (loop for (text . path) in (reverse (run-former *run*))
                           collect (object "test" text "file" path))
            "stale" (and root (page (changed-paths root) 0 100))
-           "others" (and others (other-tests again all))
+           "others" (and others (other-tests again entries))
            "packages" (and (null (run-results *run*)) (packages-data (all-entries)))
            (append (and root (unset-below root)) members))))

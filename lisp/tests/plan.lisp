@@ -212,9 +212,8 @@ load was not recorded, and that is certainly older than its fasl."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)
-                      ;; The second value is true for equal dates. They are in whole seconds, so
-                      ;; the source may still be newer than the fasl.
-                      (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
+                      (multiple-value-bind (unchanged same-second) (seems-unchanged-p component)
+                        (and unchanged (not same-second))))
              (keep-text path))))
 
 (defun changed-paths (root)

@@ -105,7 +105,7 @@ return the newest OFFER structure of this tool. Only the newest two are kept: re
 older number."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
-        when (member registration (list nil (offer-registration offer)))
+        when (or (null registration) (eql registration (offer-registration offer)))
           return offer))
 
 (defun live-lisp:register-tool (registry tool)
@@ -190,7 +190,8 @@ description as a plist."
 (defun proxy (table)
   "TABLE is a hash table from the server that describes one of the server's tools. Return a new tool
 whose handler calls this tool in the server."
-  (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
+  (let ((name (gethash "name" table))
+        (class (find-class 'live-lisp:tool))) ; Not a constant class: see MAKE-TOOL.
     (apply #'make-instance class
            (list :built-in name
                  :name name

@@ -93,7 +93,7 @@ fails."
   (live-lisp.look::uses-of-parts (live-lisp.look::parts-of-form form)))
 (survives odd-forms-noted (form)
   (when (live-lisp.look::definer-head-p form)
-    (live-lisp.look::part-run form)
+    (live-lisp.look::evaluated-part form)
     (live-lisp.look::read-definer (live-lisp.look::note-definer form))))
 (survives odd-forms-of-files (form)
   (live-lisp.look::sets-reader-p form)
