@@ -121,9 +121,10 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
 export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
   const { flags } = splitArguments(argv);
   const given = ['root', 'read-root', 'write', 'init', 'http-token'].flatMap((name) => flags.get(name) ?? []);
+  const mapped = (flags.get('map') ?? []).map((text) => MAP.exec(text)?.[2] ?? '');
   const own = [cacheFolder(environment), stateFolder(environment), homeFolder() ?? '/', tmpdir()];
   const serving = servingFolder(environment) ?? [];
-  return [process.cwd(), ...given.map((path) => resolve(path)), ...own].concat(serving);
+  return [process.cwd(), ...[...given, ...mapped].map((path) => resolve(path)), ...own].concat(serving);
 }
 
 /** Returns FIRST as a command. Throws a UsageError when it is no command, or when it does not accept OPERANDS. */
@@ -331,13 +332,16 @@ function readImageCommand(text: string): CommandLine | undefined {
   return { name, words, maps: [] };
 }
 
+/** Matches a value of `--map`: the name of an image, a folder here, and a folder there. */
+const MAP = /^([^:=]*):(.*)=(.*)$/s;
+
 /** Parses TEXTS, the values of `--map`, and adds each to the command in COMMANDS that it names. Throws a UsageError
  * when a value is malformed. */
 function addMaps(commands: readonly CommandLine[], texts: readonly string[]): void {
   if (commands.length === 0 && texts.length > 0)
     throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
   for (const text of texts) {
-    const [, image, local = '', there = ''] = /^([^:=]*):(.*)=(.*)$/s.exec(text) ?? [];
+    const [, image, local = '', there = ''] = MAP.exec(text) ?? [];
     const command = commands.find(({ name }) => name === image);
     if (command === undefined || !there.startsWith('/') || local === '') {
       const names = command === undefined ? commands.map(({ name }) => name) : [command.name];

@@ -83,10 +83,13 @@ among them that are not in the list NAMES. Leave out suites."
 
 (defun entries-of-package (package entries)
   "ENTRIES is a list of ENTRY structures. Return a list of those that are tests, not suites, and
-whose names are in PACKAGE."
-  (remove-if-not (lambda (entry)
-                   (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
-                 entries))
+whose names are in PACKAGE. A test that is named like the function it tests has a name that PACKAGE
+inherits."
+  (flet ((in-package-p (name)
+           (if (symbolp name) (accessible-p name package) (eq package (package-of name)))))
+    (remove-if-not (lambda (entry)
+                     (and (not (entry-suite entry)) (in-package-p (entry-name entry))))
+                   entries)))
 
 (defun packages-data (entries)
   "Return a list of JSON objects for at most 20 packages that contain names of tests in ENTRIES,

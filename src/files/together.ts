@@ -121,10 +121,13 @@ async function replaceOpened(
     for (const replacement of opened) await confirmed(replacement);
     checkNotCancelled(signal);
     const removeIntents = await recordIntents(intents, prepared);
-    await renameAll(prepared);
-    for (const { folder, base } of prepared) workspace.noteChanged(`${folder.path}/${base}`);
-    for (const { folder } of prepared) await folder.sync();
-    await removeIntents();
+    try {
+      await renameAll(prepared);
+      for (const { folder, base } of prepared) workspace.noteChanged(`${folder.path}/${base}`);
+      for (const { folder } of prepared) await folder.sync();
+    } finally {
+      await removeIntents();
+    }
   } finally {
     for (const { folder, temporary, old } of prepared) {
       await unlink(folder.at(temporary)).catch(() => {});
@@ -166,7 +169,7 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   }
 }
 
-/** Renames the temporary files of PREPARED into place. If one rename fails, undoes those before it. */
+/** Renames the temporary files of PREPARED into place. If one rename fails, undoes all those before it that it can. */
 async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   const renamed: Prepared[] = [];
   for (const replacement of prepared) {
@@ -174,7 +177,7 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
     try {
       await rename(folder.at(temporary), folder.at(base));
     } catch (error) {
-      for (const done of renamed) await restore(done.folder, done.base, done.old);
+      await Promise.allSettled(renamed.map(({ folder, base, old }) => restore(folder, base, old)));
       throw fileFailure(error, replacement.path, 'written');
     }
     renamed.push(replacement);

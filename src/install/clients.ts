@@ -96,12 +96,19 @@ function applicationFolder(context: InstallContext): string {
 /** The permission that lets Claude Code run all tools of live-lisp without asking. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
+function claudeFolder(context: InstallContext): string {
+  return clientFolder(context, 'CLAUDE_CONFIG_DIR', join(context.home, '.claude'));
+}
+
 /** Returns the three settings files of Claude Code in CONTEXT: for the user, for the project, and for the user in this
  * project. */
 export function claudeSettingsFiles(context: InstallContext): [string, string, string] {
-  const user = clientFolder(context, 'CLAUDE_CONFIG_DIR', join(context.home, '.claude'));
   const project = join(context.project, '.claude');
-  return [join(user, 'settings.json'), join(project, 'settings.json'), join(project, 'settings.local.json')];
+  return [
+    join(claudeFolder(context), 'settings.json'),
+    join(project, 'settings.json'),
+    join(project, 'settings.local.json'),
+  ];
 }
 
 function claudeUserFile(context: InstallContext): string {
@@ -177,7 +184,7 @@ export const CLIENTS: readonly Client[] = [
       ...claudeEntry(claudeUserFile(context)),
       path: ['projects', context.project, 'mcpServers', ENTRY_NAME],
     }),
-    installedPaths: ({ home }) => [join(home, '.claude.json'), join(home, '.claude')],
+    installedPaths: (context) => [claudeUserFile(context), claudeFolder(context)],
     program: 'claude',
     asks: true,
     adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, ENTRY_NAME, '--', node, ...args],

@@ -6,6 +6,7 @@ import { readRegular } from '../files/regular.ts';
 import { membersOf } from '../json.ts';
 import { namesInFolder } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
+import { endedServers } from './journal-files.ts';
 
 /** The paths of all records: the file of the audit log, and the folders of the histories, the journals and the flame
  * graphs. */
@@ -35,9 +36,10 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   // The name of a journal begins with the start time of its server.
   const stamp = oldest.replace(/\D/g, '');
   for (const folder of journalFolders(places.journals)) {
-    for (const name of namesInFolder(folder)) {
-      const expired = /^\d{17}-\d+$/.test(name) && name < stamp && isOlder(join(folder, name), before);
-      if (expired) attempt(() => rmSync(join(folder, name), { recursive: true, force: true }));
+    for (const name of endedServers(folder).filter((each) => each < stamp)) {
+      const journal = join(folder, name);
+      const expired = namesInFolder(journal).every((each) => isOlder(join(journal, each), before));
+      if (expired) attempt(() => rmSync(journal, { recursive: true, force: true }));
     }
   }
 }

@@ -88,7 +88,7 @@ export class JournalFiles implements JournalStore {
   }
 
   previous(): OldJournal | undefined {
-    const [name] = this.#endedServers().reverse();
+    const [name] = endedServers(this.#workspace).reverse();
     if (name === undefined) return undefined;
     const folder = join(this.#workspace, name);
     // A new image will evaluate these entries. So the journal is ignored if other users can write to its file.
@@ -109,22 +109,31 @@ export class JournalFiles implements JournalStore {
     return join(this.#folder, `${digest}.gz`);
   }
 
-  #endedServers(): string[] {
-    return namesInFolder(this.#workspace)
-      .filter((name) => !isRunning(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
-      .sort();
-  }
-
   #removeOldest(): void {
-    for (const name of this.#endedServers().slice(0, -JOURNAL_LIMIT)) remove(join(this.#workspace, name));
+    for (const name of endedServers(this.#workspace).slice(0, -JOURNAL_LIMIT))
+      remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
-    const others = namesInFolder(folder).filter((name) => join(folder, name) !== this.#workspace);
+    const isOther = (name: string) => join(folder, name) !== this.#workspace && hasEnded(join(folder, name));
     // The age of a workspace's folder is that of its last journal. The name of a journal begins with its start time.
-    const oldest = others
-      .map((name) => ({ name, last: namesInFolder(join(folder, name)).sort().at(-1) ?? '' }))
+    const oldest = namesInFolder(folder)
+      .filter(isOther)
+      .map((name) => ({ name, last: endedServers(join(folder, name)).at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));
     for (const { name } of oldest.slice(0, -(WORKSPACE_LIMIT - 1))) remove(join(folder, name));
   }
+}
+
+/** Returns the names of the journals of ended servers in the folder of a workspace, the oldest first. The name of a
+ * journal begins with the start time of its server. */
+export function endedServers(workspace: string): string[] {
+  return namesInFolder(workspace)
+    .filter((name) => !isRunning(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
+    .sort();
+}
+
+/** Returns true when the folder WORKSPACE has nothing but journals of ended servers. */
+function hasEnded(workspace: string): boolean {
+  return endedServers(workspace).length === namesInFolder(workspace).length;
 }
 
 function unpack(packed: Buffer | undefined, digest: string): Buffer | undefined {

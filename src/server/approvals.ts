@@ -186,8 +186,11 @@ export class Approvals {
     const subject = subjectOf(call);
     const question = this.#options.questions.take(id, subject);
     const response = inputResponse(inputResponses, KEY);
-    const answer: Answer =
-      response.kind === 'elicit' ? this.#read(question, subject, response) : { kind: 'unanswered' };
+    const answer = this.#read(
+      question,
+      subject,
+      response.kind === 'elicit' ? response : { action: 'cancel' },
+    );
     // The human may have answered in an editor first. Nothing was done yet, so a denial in the client still counts.
     const fromEditor = question.editor?.given;
     if (fromEditor !== undefined && answer.kind !== 'denied') {

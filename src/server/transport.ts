@@ -190,7 +190,9 @@ export class StdioTransport implements Transport {
     }
     if ('method' in message && 'id' in message) {
       if (this.#unanswered.has(message.id)) {
-        this.#refuseDuplicate(message.id);
+        // With two requests of the same id, an answer could belong to either.
+        const why = `the request ${JSON.stringify(message.id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
+        this.#refuse(message.id, why);
         return;
       }
       this.#unanswered.set(message.id, text.length);
@@ -208,14 +210,14 @@ export class StdioTransport implements Transport {
       `A line on stdin ${problem}; it was passed over: ${text.slice(0, 80)}`.replace(/\s+/g, ' '),
     );
     const id = requestId(text);
-    if (id !== undefined) void this.send(refusal(id, why));
+    if (id !== undefined) this.#refuse(id, why);
   }
 
-  /** Refuses a request that has the ID of an unanswered request. With two requests of the same id, an answer could
-   * belong to either. This does not use `send`, because `send` would count the first request as answered. */
-  #refuseDuplicate(id: string | number): void {
-    const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
-    if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));
+  /** Refuses a request with ID for the reason WHY. Does not use `send`, which would count an unanswered request with
+   * this ID as answered. */
+  #refuse(id: string | number, why: string): void {
+    const error = { code: ProtocolErrorCode.InvalidRequest, message: `Invalid request: ${why}` };
+    if (!this.#closed) this.#options.stdout.write(serializeMessage({ jsonrpc: '2.0', id, error }));
   }
 }
 
@@ -226,14 +228,6 @@ function hasOutput({ params }: JSONRPCNotification): boolean {
 
 const NO_REQUEST =
   'its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
-
-function refusal(id: string | number, why: string): JSONRPCMessage {
-  return {
-    jsonrpc: '2.0',
-    id,
-    error: { code: ProtocolErrorCode.InvalidRequest, message: `Invalid request: ${why}` },
-  };
-}
 
 /** Returns the id of the request in TEXT, which is an invalid message; undefined when it has no valid id. */
 function requestId(text: string): string | number | undefined {

@@ -201,7 +201,7 @@ function excerpts(lines: readonly string[]): string[] {
   const [one = '', other = ''] = ['-', '+'].map((mark) =>
     lines.find((line) => line.startsWith(mark))?.slice(1),
   );
-  const at = [...one].findIndex((char, index) => char !== other[index]);
+  const at = one.split('').findIndex((unit, index) => unit !== other[index]);
   const start = Math.max(0, (at < 0 ? one.length : at) - CONTEXT_LENGTH);
   return lines.map((line) => {
     if (line.length <= LINE_LENGTH) return line;

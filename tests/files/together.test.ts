@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -84,6 +85,21 @@ test('none is when one must not be, the call is cancelled, or the note cannot be
     /^The change of several files could not be noted beside them \(ENOTDIR.*\), so nothing was written\. Change them one at a time\.$/,
   );
   expectAll('old');
+});
+
+test('a file that cannot be renamed leaves the others as before, and no note for the next server', async () => {
+  let confirmed = 0;
+  const intrude = () => {
+    if (++confirmed < 2 * NAMES.length) return;
+    rmSync(join(at.root, 'b.lisp'));
+    mkdirSync(join(at.root, 'b.lisp'));
+  };
+  await expect(replace(intrude)).rejects.toThrow('b.lisp');
+  expect(['a.lisp', 'sub/c.lisp'].map((name) => readFileSync(join(at.root, name), 'utf8'))).toEqual([
+    'old',
+    'old',
+  ]);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 /** Makes what a server leaves that was killed when it had renamed DONE of the files. */

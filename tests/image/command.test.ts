@@ -111,11 +111,15 @@ describe('a command that does not lead to an image', () => {
     );
   });
 
-  test('says too much', async () => {
-    const session = await start('yes');
+  test.each([
+    ['', ''],
+    [' >&2', 'It wrote last:\n  y\n  y\n  y\n'],
+  ])('says too much, with yes%s', async (where, last) => {
+    const path = script(`exec yes${where}`);
+    const session = await start(path);
     expect(await session.call('eval_form', { form: '1' })).toEqual(
       bad(
-        `The image there did not start: its command wrote 256 kB, and no Lisp answered.\nThe command: yes\n${TRY}`,
+        `The image there did not start: its command wrote 256 kB, and no Lisp answered.\n${last}The command: ${path}\n${TRY}`,
       ),
     );
   });

@@ -122,12 +122,12 @@ ${LOADS}`);
 
   test('of a long line the place of the first difference is told', async () => {
     root.put('app/shop.lisp', SHOP);
-    root.put('app/extra.lisp', '(defun extra () (format nil "~300,,,\'aAb" "c"))');
+    root.put('app/extra.lisp', '(defun extra () (format nil "~300,,,\'😀Ab" "c"))');
     git(root, ['add', '-A']);
     git(root, ['commit', '-q', '-m', 'A long line']);
-    root.put('app/extra.lisp', '(defun extra () (format nil "~300,,,\'aAd" "c"))');
+    root.put('app/extra.lisp', '(defun extra () (format nil "~300,,,\'😀Ad" "c"))');
     const [, values] = await compared('(extra)');
-    expect(values).toBe(`Values:\n-...${'a'.repeat(40)}b"\n+...${'a'.repeat(40)}d"`);
+    expect(values).toBe(`Values:\n-...${'😀'.repeat(20)}b"\n+...${'😀'.repeat(20)}d"`);
     git(root, ['reset', '-q', '--soft', 'HEAD~1']);
   });
 

@@ -1,6 +1,6 @@
 // Where a client has a program that sets it up, that is run; and what the doctor sees of each client.
 
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLIENTS } from '../../src/install/clients.ts';
 import type { ClientName } from '../../src/install/names.ts';
@@ -434,6 +434,12 @@ describe('the list of clients', () => {
   Cursor             live-lisp install --client cursor
 Not found: claude, gemini, opencode, vscode, zed, emacs, windsurf, claude-desktop.
 --dry-run shows what would be written; --scope project is for this folder only.`);
+  });
+
+  test('finds Claude Code by the folder of CLAUDE_CONFIG_DIR', () => {
+    const own = dirname(machine.write('own/settings.json', '{}'));
+    const place = { ...machine.place, environment: { PATH: '', CLAUDE_CONFIG_DIR: own } };
+    expect(clientList(place)).toContain('\n  Claude Code  ');
   });
 
   test('says that none is found', () => {

@@ -140,7 +140,7 @@ describe('besides', () => {
   });
 });
 
-test('a search of more than 20,000 entries is told to be incomplete, as that of read_definition is', async () => {
+test('a search of more than 20,000 entries is told to be incomplete, as those of read_definition and reset are', async () => {
   const folder = temporaryFolder();
   const file = folder.put('0.txt', '');
   for (let index = 1; index < 20_000; index += 1) linkSync(file, join(folder.path, `${index}.txt`));
@@ -154,6 +154,10 @@ test('a search of more than 20,000 entries is told to be incomplete, as that of 
         `\n\n${note}\n\nown.lisp:1  `,
       );
       expect(await session.text('read_definition', { name: 'thrice' })).toMatch(new RegExp(`\n\n${note}$`));
+      await session.eval('(defvar *evaluated* 1)');
+      expect(await session.text('run_tests', { failed: false, test: 'twice', reset: ['*evaluated*'] })).toBe(
+        `No file has a DEFVAR or DEFPARAMETER that gives COMMON-LISP-USER::*EVALUATED* a value. No variable was set, and no tests ran. Set it with eval_form, and leave it out of reset.\n\n${note}`,
+      );
     });
   } finally {
     folder.remove();

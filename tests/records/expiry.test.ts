@@ -23,6 +23,8 @@ import { sharedFolder } from '../shared.ts';
 const folder = sharedFolder();
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** The id of a process that does not run. */
+const GONE = '999999999';
 const NOW = Date.now();
 const daysAgo = (days: number) => new Date(NOW - days * DAY_MS);
 
@@ -41,19 +43,21 @@ describe('what is older than it is kept', () => {
   const journal = (days: number, pid: string) =>
     join(places.journals, 'a'.repeat(24), `${daysAgo(days).toISOString().replace(/\D/g, '')}-${pid}`);
 
+  /** Those of a server that has ended, of a younger one, of one that runs, and of one that wrote until yesterday. */
+  const JOURNALS = [journal(91, GONE), journal(89, GONE), journal(91, `${process.pid}`), journal(92, GONE)];
+
   beforeAll(() => {
-    for (const path of [places.histories, places.profiles, journal(91, '1'), journal(89, '2')])
-      mkdirSync(path, { recursive: true });
+    for (const path of [places.histories, places.profiles, ...JOURNALS]) mkdirSync(path, { recursive: true });
     write(places.audit, [line(91), line(89)], 89);
     write(join(places.histories, 'x.jsonl'), [line(91), line(89), line(0)], 0);
     write(join(places.histories, 'y.jsonl'), [line(91)], 91);
     write(join(places.histories, 'long.jsonl'), [line(91).padEnd(50_000), line(89)], 0);
     for (const days of [91, 89]) write(join(places.profiles, `${days}.svg`), ['<svg/>'], days);
-    for (const [days, pid] of [
-      [91, '1'],
-      [89, '2'],
-    ] as const)
-      utimesSync(journal(days, pid), daysAgo(days), daysAgo(days));
+    for (const [index, path] of JOURNALS.entries()) {
+      const days = index === 3 ? 1 : 91;
+      write(join(path, 'journal.jsonl'), [line(days)], days);
+      utimesSync(path, daysAgo(91), daysAgo(91));
+    }
     expireRecords(places, 90);
   });
 
@@ -67,7 +71,7 @@ describe('what is older than it is kept', () => {
     expect(forms(join(places.histories, 'x.jsonl'))).toEqual(['89', '0']);
     expect(forms(join(places.histories, 'long.jsonl'))).toEqual(['89']);
     expect(existsSync(join(places.histories, 'y.jsonl'))).toBe(false);
-    expect([existsSync(journal(91, '1')), existsSync(journal(89, '2'))]).toEqual([false, true]);
+    expect(JOURNALS.map((path) => existsSync(path))).toEqual([false, true, true, true]);
     expect(readdirSync(places.profiles)).toEqual(['89.svg']);
   });
 

@@ -1,6 +1,6 @@
 // The journal by itself: what it keeps and leaves, its limits, what stays on the disk, and random messages.
 
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -133,6 +133,20 @@ describe('on the disk', () => {
       '20260101000000007',
       '20260101000000008',
       '20270101000000000',
+    ]);
+  });
+
+  test('with many workspaces, the oldest go, but none whose server runs and no kind of images', () => {
+    const kept = [join('running', `20200101000000000-${process.pid}`), join('sandboxed', '0'.repeat(24))];
+    const ended = Array.from({ length: 101 }, (_, n) =>
+      join(`w${n}`, `${20250101000000000n + BigInt(n)}-999999999`),
+    );
+    for (const path of [...kept, ...ended]) mkdirSync(join(folder.path, path), { recursive: true });
+    new JournalFiles(folder.path, folder.path).append(form('1'));
+    const isThere = (path: string) => existsSync(join(folder.path, path));
+    expect([kept.map(isThere), ended.filter((path) => !isThere(path))]).toEqual([
+      [true, true],
+      ended.slice(0, 2),
     ]);
   });
 });

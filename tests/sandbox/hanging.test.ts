@@ -150,11 +150,12 @@ mountTest('a folder in a root that does not answer keeps an image from starting,
 });
 
 mountTest(
-  'a root, a read root or a cache that does not answer at the start is told to the client',
+  'a root, a read root, a mapped folder or a cache that does not answer at the start is told to the client',
   async () => {
     const folders: [dir: string, options: RawOptions][] = [
       [place.root, {}],
       [other.path, { args: ['--read-root', other.path] }],
+      [other.path, { args: ['--image', 'there=cat', '--map', `there:${other.path}=/srv/app`] }],
       [join(place.cache, 'live-lisp'), {}],
     ];
     const tell = async ([dir, options]: (typeof folders)[number]) => {

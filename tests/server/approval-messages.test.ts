@@ -1,6 +1,6 @@
 // What counts as a human's answer when a client sends what no client should: replayed, changed, late, made up.
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { changedMeanwhile } from '../said.ts';
 import { expired, filesToApprove } from './files-to-approve.ts';
@@ -83,6 +83,15 @@ test.each<[string, object, string]>([
   const reply = await answer(server, state, changes);
   expectRefusal(reply, text);
   expect(content()).toBe('(a)');
+});
+
+test('the file with a preview goes with an answer that is none', async () => {
+  const { server } = await share();
+  const { result } = await server.send(server.request('tools/call', WRITE));
+  const [preview = ''] = /\/\S+?\.diff/.exec(JSON.stringify(result)) ?? [];
+  expect(existsSync(preview)).toBe(true);
+  expectRefusal(await answer(server, result?.requestState, { inputResponses: {} }), UNANSWERED);
+  expect(existsSync(preview)).toBe(false);
 });
 
 test('S2.12 a state that was changed anywhere does nothing', async () => {

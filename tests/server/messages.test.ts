@@ -40,14 +40,21 @@ function error(text: string) {
   return { text, isError: true };
 }
 
-test('a second request under the id of one that waits is refused; the first goes on, and can be cancelled', async () => {
+test('a second request under the id of one that waits is refused, well-formed or not; the first goes on, and can be cancelled', async () => {
   const first = server.callLine('eval_form', { form: '(sleep 60)', timeout: 100 });
-  server.write(first.line + first.line);
-  const { error: refused } = await server.answer(first.id);
-  expect(refused).toEqual({
-    code: -32600,
-    message: `Invalid request: the request ${first.id} is not answered yet, so nothing was done. Send it under an id of its own.`,
-  });
+  const invalid = `{"jsonrpc":"1.0","id":${first.id},"method":"ping"}\n`;
+  server.write(first.line + invalid);
+  await server.answer(first.id);
+  server.write(first.line);
+  const refusals = () => server.messages.filter(({ id }) => id === first.id);
+  await until('both refusals', 60_000, () => refusals().length === 2);
+  expect(refusals().map(({ error: refused }) => refused)).toEqual([
+    expect.objectContaining({ code: -32600 }),
+    {
+      code: -32600,
+      message: `Invalid request: the request ${first.id} is not answered yet, so nothing was done. Send it under an id of its own.`,
+    },
+  ]);
   server.write(
     `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first.id } })}\n`,
   );

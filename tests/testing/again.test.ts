@@ -42,6 +42,18 @@ The same warning as before.`);
   expect(await said()).toBe('');
 });
 
+test('warnings are told of what was loaded to find a test, also when there is none', async () => {
+  await session.call('restart_image', { rebuild: 'none' });
+  user(`(defun nine (z) 9)\n${RUN}`);
+  expect(
+    await session.text('run_tests', { test: 'nowhere' }),
+  ).toBe(`No framework has a test or suite nowhere. Nothing ran.
+
+Warnings (1):
+  user.lisp
+    STYLE-WARNING (line 2:1, DEFUN NINE): The variable Z is defined but never used.`);
+});
+
 test('loads count the warnings that they have told of a file before, and force tells them', async () => {
   const load = (force = false) => session.text('load_system', { system: 'again', force });
   const warning = 'STYLE-WARNING (line 2:1, DEFUN SIX): The variable V is defined but never used.';

@@ -70,6 +70,25 @@ test.each(['bank-tests::balance', 'bank:balance'])('a test is found as %s', asyn
   );
 });
 
+test('a package has the tests whose names it only inherits', async () => {
+  expect(await text('run_tests', { package: 'bank-tests' })).toContain(
+    '\n  BANK::BALANCE tests.lisp:5: (= 5 (balance 10)): got -10\n',
+  );
+});
+
+test('a name of several tests is told without loading anything', async () => {
+  write(root.path, {
+    'side.asd': '(defsystem "side" :components ((:file "side")) :perform (test-op (o c)))\n',
+    'side.lisp': '(defvar cl-user::*side* t)\n',
+  });
+  await session.eval('(fiveam:def-test bank-tests::two () t) (fiveam:def-test bank-regressions::two () t)');
+  expect(await text('run_tests', { test: 'two' })).toMatch(
+    /^two names several tests: .*two, .*two\. Nothing ran; give one of these\.$/i,
+  );
+  expect(await session.eval("(boundp 'cl-user::*side*)")).toBe('NIL');
+  await session.eval("(fiveam:rem-test 'bank-tests::two) (fiveam:rem-test 'bank-regressions::two)");
+});
+
 test('the name of a test is no call of what it tests', async () => {
   expect(await text('who_calls', { name: 'bank:fee', sites: true })).toContain(
     `Other places that call BANK::FEE:

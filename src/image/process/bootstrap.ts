@@ -95,9 +95,14 @@ export class Bootstrap {
 
   #receiveStderr(text: string): void {
     this.#stderr = (this.#stderr + text).slice(-LAST_CHARACTERS);
-    if (this.#state === 'wire') return;
-    this.#noise += text.length;
+    if (this.#state !== 'wire') this.#countNoise(text.length);
+  }
+
+  /** Counts OCTETS of output before the connection. The start fails when there are too many. */
+  #countNoise(octets: number): void {
+    this.#noise += octets;
     this.#restartTimer();
+    if (this.#noise > NOISE_LIMIT) this.#fail(`wrote ${NOISE_LIMIT / 1024} kB, and no Lisp answered`);
   }
 
   #receive(chunk: Buffer): void {
@@ -106,13 +111,10 @@ export class Bootstrap {
       return;
     }
     this.#text += chunk.toString('latin1');
-    this.#noise += chunk.length;
-    this.#restartTimer();
-    if (this.#noise > NOISE_LIMIT) this.#fail(`wrote ${NOISE_LIMIT / 1024} kB, and no Lisp answered`);
-    else {
-      if (this.#state === 'unanswered') this.#findAnswer();
-      this.#findReady();
-    }
+    this.#countNoise(chunk.length);
+    if (this.#stopped) return;
+    if (this.#state === 'unanswered') this.#findAnswer();
+    this.#findReady();
   }
 
   #findAnswer(): void {

@@ -50,7 +50,7 @@ function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
   const ranPlain = namesOf(plain.tests);
   // Of tests without a known framework, only the end of the test operation is known.
   const hasEnded = plain.run === 'complete' && plain.unseen.length > 0;
-  if (ranPlain.length === 0 && !hasEnded) return unknown('no test ran without it either.');
+  if (ranPlain.length === 0 && !hasEnded) return unknown('no test ran without it.');
   const without =
     ranPlain.length === 0 ? `Without it, ${ENDED}.` : `Without it, ${testsText(ranPlain.length)} ran.`;
   if (changed.run === 'not begun')

@@ -4,13 +4,14 @@
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result, Tool } from '../../kernel/tool.ts';
 import { isDefiner } from '../../source/definition.ts';
 import { FormReader } from '../../source/form.ts';
 import { codeName, partsOfName, unqualifiedName } from '../../source/qualified.ts';
 import { treeOf } from '../../source/tree.ts';
 import { callOptions } from '../calling.ts';
-import { lispFiles, lookupBudget } from '../definitions/in-workspace.ts';
+import { lispFiles, lookupBudget, PARTIAL_NOTE } from '../definitions/in-workspace.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { TestDependencies } from './dependencies.ts';
@@ -74,9 +75,10 @@ async function settingOf(
   const own = loaded.filter(isOwn);
   // `home` is the current package at the definition. A file can also define a symbol that this package imports.
   const all = own.length > 0 ? own : loaded;
+  const budget = lookupBudget();
   if (all.length === 0) {
     // If the last definition of a variable was evaluated, SBCL knows no file for it, so all files are searched.
-    for await (const file of lispFiles(workspace, places, lookupBudget()))
+    for await (const file of lispFiles(workspace, places, budget))
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
   // If a file has several definitions, the last one is in effect.
@@ -84,9 +86,8 @@ async function settingOf(
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
   const why = definition === undefined ? 'No file has' : 'Only a form within another has';
-  throw new CallError(
-    `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. ${NOTHING_DONE} Set it with eval_form, and leave it out of reset.`,
-  );
+  const text = `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. ${NOTHING_DONE} Set it with eval_form, and leave it out of reset.`;
+  throw new CallError(joinSections([text, budget.exceeded && PARTIAL_NOTE]));
 }
 
 /** Returns the definitions in FILE that give a value to the variable SYMBOL. */

@@ -31,7 +31,7 @@ export class Run {
   readonly #how: How;
   readonly #asked: TestSelection;
   /** The text about the loads before the run. */
-  readonly #loadNotes: string;
+  #loadNotes: string;
   /** The outcomes of the earlier runs, if the tests are repeated. */
   readonly #runs: TestOutcome[][] = [];
   /** The outcomes of the earlier rounds of this run. */
@@ -104,8 +104,9 @@ export class Run {
 
   #stepAfter(reply: Reply<'test-run'>, { signal }: CallContext): Step | 'result' {
     const { data, ending } = reply;
-    const isUnfound = data.value !== undefined;
-    if (isUnfound && !this.#loadedAll && this.#how.system === undefined) return 'load all';
+    const isUnknown =
+      data.value !== undefined && (isLookupFailure(data.value) || data.value.missing !== undefined);
+    if (isUnknown && !this.#loadedAll && this.#how.system === undefined) return 'load all';
     if (signal?.aborted) return 'result';
     if (ending.kind === 'done') return this.#isRepeated(data) ? 'next run' : 'result';
     return this.#hasRemaining(reply) ? 'next round' : 'result';
@@ -134,7 +135,10 @@ export class Run {
     const outcomes = outcomesOf(data, ending);
     if (step === 'load all') {
       this.#loadedAll = true;
-      return this.#load({}, context);
+      const prepared = await prepare(this.#dependencies, {}, context);
+      if ('failed' in prepared) return prepared.failed;
+      this.#loadNotes = joinSections([this.#loadNotes, prepared.loadNotes]);
+      return undefined;
     }
     this.#keepReached(reply);
     if (step === 'next run') {
@@ -145,10 +149,7 @@ export class Run {
     if (ending.kind !== 'lost') return undefined;
     this.#noteLoss(outcomes, ending);
     // Chosen tests need only the systems that were loaded before, as in run-tests.ts.
-    return this.#load({ system: this.#how.system, known: this.#asked.systems === undefined }, context);
-  }
-
-  async #load(wanted: Parameters<typeof prepare>[1], context: CallContext): Promise<Result | undefined> {
+    const wanted = { system: this.#how.system, known: this.#asked.systems === undefined };
     const prepared = await prepare(this.#dependencies, wanted, context);
     return 'failed' in prepared ? prepared.failed : undefined;
   }
@@ -186,8 +187,10 @@ export class Run {
   #result(reply: Reply<'test-run'>, held: boolean, earlierAnswers?: EarlierAnswers): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
-    if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
-    if (value !== undefined) return nameResult(value);
+    if (value !== undefined) {
+      const unfound = isLookupFailure(value) ? { ...lookupResult(value), failed: true } : nameResult(value);
+      return { ...unfound, text: joinSections([unfound.text, this.#loadNotes]) };
+    }
     const last = [...this.#outcomes, ...outcomesOf(data, ending)];
     // When complete runs came before, a test that the timeout interrupts has not failed.
     const isCut = this.#runs.length > 0 && ending.kind === 'interrupted' && ending.reason === 'timeout';
