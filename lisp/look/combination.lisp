@@ -347,7 +347,7 @@ CALL-ARGUMENT structure for each argument, or NIL for an argument whose text den
                          (plain-definition target))))
       (if (not (typep function 'generic-function))
           (object "name" (name-text target) "problem" "function"
-                  "natures" (if setf '() (natures symbol)))
+                  "natures" (if setf (and (fboundp target) '("FUNCTION")) (natures symbol)))
           (let ((parsed (loop for argument in arguments
                               collect (parsed-argument argument package))))
             (make-json-object

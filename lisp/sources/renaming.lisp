@@ -182,12 +182,13 @@ lists (PATH NUMBER): the path of a file, and the number of a top-level form in i
   "Return a JSON object with the facts for renaming SYMBOL to NAME: both names, the packages in
 which SYMBOL is accessible, the packages that export it, true if the home package of SYMBOL already
 has an internal symbol NAME, and the conflicts."
-  (object "from" (symbol-name symbol)
-          "to" name
-          "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
-          "exporters" (mapcar #'package-name (packages-where #'exported-p symbol))
-          "unnamed" (and (eq :internal (nth-value 1 (find-symbol name (symbol-package symbol)))) t)
-          "conflicts" (conflicts symbol name)))
+  (let ((home (symbol-package symbol)))
+    (object "from" (symbol-name symbol)
+            "to" name
+            "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
+            "exporters" (mapcar #'package-name (packages-where #'exported-p symbol))
+            "unnamed" (and home (eq :internal (nth-value 1 (find-symbol name home))))
+            "conflicts" (conflicts symbol name))))
 
 (defun all-package-names ()
   "Return a list of (NAME PACKAGE-NAME) lists for all names and nicknames NAME of all packages."

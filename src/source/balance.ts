@@ -4,10 +4,10 @@ import { nextToken } from './lexer.ts';
 
 /** A fault in the parentheses or the quotes of a text. Line numbers are 1-based. */
 export interface Imbalance {
-  /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a `)` has no opening
-   * parenthesis. */
-  kind: 'open' | 'string' | 'closed';
-  /** The line in which the unbalanced form or string begins. */
+  /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'comment': a #| is not closed.
+   * 'closed': a `)` has no opening parenthesis. */
+  kind: 'open' | 'string' | 'comment' | 'closed';
+  /** The line in which the unbalanced form, string or comment begins. */
   began: number;
   /** The line whose indentation shows that a parenthesis is missing or superfluous. */
   line: number;
@@ -63,8 +63,9 @@ export function imbalanceOf(text: string): Imbalance | undefined {
   // If placedTokens has stopped before an incomplete token, it begins here.
   const { start } = nextToken(text, read);
   if (start < text.length) {
-    const line = text.slice(0, swallowing ?? start).split('\n').length;
-    return { kind: 'string', began: line, line };
+    const isComment = text.startsWith('#|', start);
+    const line = text.slice(0, isComment ? start : (swallowing ?? start)).split('\n').length;
+    return { kind: isComment ? 'comment' : 'string', began: line, line };
   }
   if (region === undefined) return undefined;
   const repair = bestRepair(region);
@@ -128,7 +129,7 @@ function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => voi
     const isAtMargin = token.leads && token.column === 0 && token.sort !== 'close';
     if (isAtMargin && depth === 0 && !closesNothing) {
       [kept, began, unclosed] = [[], token.line, undefined];
-    } else if (isAtMargin && depth !== 0 && token.sort !== 'atom') {
+    } else if (isAtMargin && token.sort !== 'atom') {
       if (closesNothing) {
         overclosed = region(token);
         continue;
@@ -142,7 +143,7 @@ function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => voi
     if (token.sort === 'close') depth--;
     if (depth < 0) closesNothing = true;
   }
-  if (overclosed !== undefined || depth === 0) return overclosed;
+  if (overclosed !== undefined || (depth === 0 && !closesNothing)) return overclosed;
   return (closesNothing ? undefined : unclosed) ?? region();
 }
 

@@ -47,13 +47,30 @@ export function definesPlace(operator: string): boolean {
   return operator === 'DEFSETF' || operator === 'DEFINE-SETF-EXPANDER';
 }
 
-/** The operators of Common Lisp and SBCL that define a name. Only DEFMETHOD makes several definitions of one name. */
-export const STANDARD_DEFINERS: ReadonlySet<string> = new Set(
-  (
-    'DEFCLASS DEFSTRUCT DEFINE-CONDITION DEFTYPE DEFUN DEFMACRO DEFGENERIC DEFMETHOD DEFVAR DEFPARAMETER ' +
-    'DEFCONSTANT DEFGLOBAL DEFINE-LOAD-TIME-GLOBAL DEFINE-SYMBOL-MACRO DEFINE-METHOD-COMBINATION DEFSETF DEFINE-SETF-EXPANDER ' +
-    'DEFINE-COMPILER-MACRO DEFINE-MODIFY-MACRO'
-  ).split(' '),
+/** Maps each operator of Common Lisp and SBCL that defines a name to the kind of the definition. Only DEFMETHOD makes
+ * several definitions of one name. */
+export const STANDARD_DEFINERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    DEFCLASS: 'CLASS',
+    DEFSTRUCT: 'STRUCTURE CLASS',
+    'DEFINE-CONDITION': 'CONDITION CLASS',
+    DEFTYPE: 'TYPE',
+    DEFUN: 'FUNCTION',
+    DEFMACRO: 'MACRO',
+    DEFGENERIC: 'GENERIC FUNCTION',
+    DEFMETHOD: 'METHOD OF A GENERIC FUNCTION',
+    DEFVAR: 'SPECIAL VARIABLE',
+    DEFPARAMETER: 'SPECIAL VARIABLE',
+    DEFCONSTANT: 'CONSTANT VARIABLE',
+    DEFGLOBAL: 'GLOBAL VARIABLE',
+    'DEFINE-LOAD-TIME-GLOBAL': 'GLOBAL VARIABLE',
+    'DEFINE-SYMBOL-MACRO': 'SYMBOL MACRO',
+    'DEFINE-METHOD-COMBINATION': 'METHOD COMBINATION',
+    DEFSETF: 'SETF EXPANDER',
+    'DEFINE-SETF-EXPANDER': 'SETF EXPANDER',
+    'DEFINE-COMPILER-MACRO': 'COMPILER MACRO',
+    'DEFINE-MODIFY-MACRO': 'MACRO',
+  }),
 );
 
 /** The maximum number of elements among which the lambda list of a method is searched. A method has few qualifiers, but

@@ -63,21 +63,19 @@ function sectionsOf({ elements }: Form): string[] {
 /** Adds to TAKERS the functions, classes and structures in FORM that have a symbol as keyword parameter or initarg.
  * NAMED returns true for a part that is this symbol. */
 export function addKeywordTakers(form: Form, named: (part: Form) => boolean, takers: KeywordTakers): void {
-  const [withSymbol, withInitarg] = [
-    new Map<Form | undefined, string>(),
-    new Map<Form | undefined, string>(),
-  ];
+  const withSymbol = new Map<Form | undefined, string>();
+  const initargs: Form[] = [];
   for (const part of atomsIn(form)) {
     if (part.symbolName === '') continue;
-    if (isInitarg(part)) withInitarg.set(part.parent, part.symbolName);
+    if (isInitarg(part)) initargs.push(part);
     if (!named(part)) continue;
     withSymbol.set(part.parent, part.symbolName);
     const lambdaList = lambdaListOf(part);
     if (lambdaList !== undefined) addDefinition(definitionAround(lambdaList), takers);
   }
   // A slot definition such as (x :initarg :x): the initarg counts only if it has the name of the symbol.
-  for (const [slot, name] of withInitarg) {
-    const definition = slot && withSymbol.get(slot) === name ? definitionAround(slot) : undefined;
+  for (const { parent: slot, symbolName } of initargs) {
+    const definition = slot && withSymbol.get(slot) === symbolName ? definitionAround(slot) : undefined;
     if (definition !== undefined) takers.classes.add(definition.name);
   }
 }
@@ -131,8 +129,11 @@ function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
     return structures.has(operator?.symbolName ?? '') && part.index % 2 === 1;
   const quoted = args.map((arg) => ({ name: quotedName(arg), index: arg.index }));
   const called = [operator?.symbolName ?? '', ...quoted.map(({ name }) => name)];
-  if (called.some((name) => functions.has(name))) return true;
   if (quoted.some(({ name, index }) => classes.has(name) && (part.index - index) % 2 === 1)) return true;
+  // Keywords and their values are the last arguments of a call. In a call of APPLY, a list of further ones follows.
+  const after = list.elements.length - part.index - (operator?.symbolName === 'APPLY' ? 1 : 0);
+  if (after % 2 === 1) return false;
+  if (called.some((name) => functions.has(name))) return true;
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
@@ -171,8 +172,9 @@ function classInitialized({ name, form }: Definer): string | undefined {
 function definitionAround(inner: Form): Definer | undefined {
   for (let form = inner.parent; form !== undefined; form = form.parent) {
     const [operator, named] = form.elements;
-    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.parent?.parent?.first?.symbolName ?? '');
-    if (local && operator?.symbolName) return { name: operator.symbolName, form };
+    const bindings = form.parent;
+    const local = /^(?:FLET|LABELS|MACROLET)$/.test(bindings?.parent?.first?.symbolName ?? '');
+    if (local && bindings?.index === 1 && operator?.symbolName) return { name: operator.symbolName, form };
     if (operator?.symbolName === 'CONSTRUCTOR' && named !== undefined)
       return { name: named.symbolName, form };
     const definition = asDefinition(form);

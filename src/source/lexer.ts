@@ -25,7 +25,7 @@ export function isKeywordName(name: string): boolean {
 }
 
 /** Matches the package and its one or two markers, but not a marker at the end, as that of the prefix `package::`. */
-const PACKAGE = new RegExp(`^([^${PACKAGE_MARKER}]*)${PACKAGE_MARKER}{1,2}(?=[^])`);
+const PACKAGE = new RegExp(`^([^${PACKAGE_MARKER}]*)${PACKAGE_MARKER}{1,2}(?=[^${PACKAGE_MARKER}])`);
 /** What stands in the name of a token instead of such a package and its marker. */
 const PREFIXES = new Map([
   ['CL', ''],
@@ -77,6 +77,8 @@ function dispatchToken(source: string, start: number): Token {
   while (/\d/.test(source.charAt(at))) at++;
   const char = source.charAt(at).toLowerCase();
   const kind = `#${char}`;
+  // `skipBlank` has skipped all block comments but an unclosed one.
+  if (char === '|') return { kind, start, end: source.length + 1 };
   if (char === '\\') return { kind: 'atom', start, end: endOfSymbol(source, at) };
   if (char === ':' || char === '*') return { kind: 'atom', start, end: endOfSymbol(source, at + 1) };
   if (/[brox]/.test(char)) {
@@ -95,7 +97,7 @@ function dispatchToken(source: string, start: number): Token {
 function skipBlank(source: string, from: number): number {
   for (let at = endOfBlank(source, from); ; ) {
     const end = endOfComment(source, at);
-    if (end === undefined) return at;
+    if (end === undefined || end > source.length) return at;
     at = endOfBlank(source, end);
   }
 }
@@ -124,7 +126,7 @@ export function commentsFrom(source: string, from: number): { start: number; end
   const comments: { start: number; end: number }[] = [];
   for (let start = endOfBlank(source, from); ; ) {
     const end = endOfComment(source, start);
-    if (end === undefined) return comments;
+    if (end === undefined || end > source.length) return comments;
     comments.push({ start, end });
     start = endOfBlank(source, end);
   }
@@ -137,6 +139,8 @@ function endOfRun(run: RegExp, source: string, from: number): number {
   return Math.max(run.lastIndex, from);
 }
 
+/** Returns the index after the block comment whose text begins at FROM; an index beyond SOURCE when the text cuts it
+ * off. */
 function endOfBlockComment(source: string, from: number): number {
   let level = 1;
   COMMENT_BOUND.lastIndex = from;
@@ -144,7 +148,7 @@ function endOfBlockComment(source: string, from: number): number {
     level += bound[0] === '#|' ? 1 : -1;
     if (level === 0) return COMMENT_BOUND.lastIndex;
   }
-  return source.length;
+  return source.length + 1;
 }
 
 /** Returns the index after the string whose characters begin at FROM; an index beyond SOURCE when the text cuts it

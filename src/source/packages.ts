@@ -25,6 +25,8 @@ interface UnloadedPackage {
 export const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
 /** Options whose first name is another package. Their further names are symbols of that package. */
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
+/** Options with packages whose exported symbols become accessible. DEFINE-PACKAGE of UIOP has all of them. */
+const USE_OPTIONS = new Set(['USE', 'MIX', 'USE-REEXPORT', 'MIX-REEXPORT']);
 
 export class Packages {
   readonly #names: ReadonlyMap<string, string>;
@@ -167,7 +169,7 @@ function readOption(option: Form, unloaded: UnloadedPackage): void {
   const names = parts.flatMap((part) => part.designatedString ?? []);
   const [first, ...more] = names;
   const name = key?.symbolName ?? '';
-  if (name === 'USE') unloaded.uses.push(...names);
+  if (USE_OPTIONS.has(name)) unloaded.uses.push(...names);
   if (name === 'SHADOW') for (const each of names) unloaded.shadows.add(each);
   if (IMPORT_OPTIONS.has(name) && first !== undefined) unloaded.imports.push([first, new Set(more)]);
 }

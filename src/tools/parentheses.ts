@@ -33,7 +33,7 @@ export function imbalanceWithProposal(name: string, text: string): string | unde
 }
 
 function headText(name: string, { kind, began }: Imbalance): string {
-  const what = kind === 'string' ? 'string' : 'form';
+  const what = kind === 'string' || kind === 'comment' ? kind : 'form';
   const how = kind === 'closed' ? 'ends too early' : 'does not end';
   return `${name}: the ${what} that begins at line ${began} ${how}.`;
 }

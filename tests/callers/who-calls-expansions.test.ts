@@ -113,6 +113,25 @@ test('S3.8 S3.17 C31 what ran only when its file was compiled is told also besid
   expect(await session.text('who_calls', page)).toMatch(/early\.lisp:12\n.*early\.lisp:5/);
 });
 
+test('on pages no form is told twice whose function contains the name too', async () => {
+  const source = `(in-package :expanding)
+(defun target () 1)
+(defmacro defcheck (name) \`(progn (defun ,name () '(target)) (target)))
+${['a', 'b', 'c'].map((name) => `(defcheck ${name})\n`).join('')}`;
+  const path = join(folder.path, 'pages.lisp');
+  writeFileSync(path, source);
+  expect(await session.eval(`(load (compile-file ${JSON.stringify(path)}))`)).toMatch(/^T/);
+  const told: string[] = [];
+  for (const offset of [0, 2, 4, 6]) {
+    const text = await session.text('who_calls', { name: 'expanding::target', limit: 2, offset });
+    told.push(...(text.match(/^ {2}EXPANDING::.*/gm) ?? []));
+  }
+  expect(told.sort()).toEqual([
+    ...['A', 'B', 'C'].map((name) => `  EXPANDING::${name} (defcheck)`),
+    '  EXPANDING::DEFCHECK',
+  ]);
+});
+
 const DATA = `(in-package :expanding)
 (defun given (&rest x) x)
 (defun setter (x v) (list x v))

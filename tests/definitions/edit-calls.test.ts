@@ -296,6 +296,10 @@ describe('an edit of all calls that is wrong says why', () => {
     [{ old: '(rate &aux b)' }, 'old has &AUX, and takes only &optional, &rest and &key.'],
     [{ old: '(rite a)' }, 'old must be a call of ec:rate.'],
     [{ text: '(x)' }, 'op calls takes definition, old, new and path alone.'],
+    [
+      { definition: undefined, path: 'uses.lisp' },
+      'definition is missing. Give the name of the function whose calls are to change.',
+    ],
     [{ definition: '(setf rate)' }, 'op calls takes the name of a function or macro, not (setf rate).'],
     [
       { definition: 'ec::none', old: '(none a)' },

@@ -105,6 +105,20 @@ Methods (2; methods: true reads them):
     );
   });
 
+  test('of one kind is found in a file when the image knows only the symbol', async () => {
+    const forms = ['(defun unloaded (x) x)', '(defmethod unloaded (x y) x)', '(defvar unloaded 1)'];
+    at.put('unloaded.lisp', ['(in-package :rd)', ...forms].join('\n'));
+    await at.answer('eval_form', { form: "'rd::unloaded" });
+    for (const [kind, ...shown] of [
+      ['function', forms[0]],
+      ['generic-function', forms[1]],
+      ['variable', forms[2]],
+    ]) {
+      const text = await read('unloaded', { kind });
+      expect(forms.filter((form) => text.includes(form))).toEqual(shown);
+    }
+  });
+
   test('is found again after an edit, else told as it was loaded', async () => {
     const edited = at.put(
       'src/shop.lisp',

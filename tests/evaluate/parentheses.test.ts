@@ -48,6 +48,9 @@ describe('wrong parentheses', () => {
     expect(await at.answer('write_file', { path: 'new.lisp', content: CLOSED })).toBe(
       `Wrote ${CLOSED.length} bytes to new.lisp`,
     );
+    expect(await at.answer('write_file', { path: 'comment.lisp', content: `${TWO}#| (three)\n` })).toContain(
+      `\n\n${warning} comment.lisp: the comment that begins at line 7 does not end.`,
+    );
     expect(await at.answer('write_file', { path: 'new.txt', content: OPEN })).toBe(
       `Wrote ${OPEN.length} bytes to new.txt`,
     );

@@ -6,6 +6,7 @@ import { presentFile, replaceFile } from '../../src/files/write.ts';
 import { checkApproved } from '../../src/tools/approved.ts';
 import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
 import { readBufferTool, readFileTool } from '../../src/tools/buffer/reading.ts';
+import { searchInBufferTool } from '../../src/tools/buffer/search-in-buffer.ts';
 import { writeFileTool } from '../../src/tools/buffer/writing.ts';
 import { proposeFileEditTool } from '../../src/tools/diff/edit.ts';
 import { within } from '../load.ts';
@@ -25,7 +26,7 @@ async function cancelled(name: string, args: object, ms: number): Promise<unknow
   const buffers = new WorkspaceBuffers(workspace);
   const tools = [
     ...[readFileTool(workspace, buffers), readBufferTool(buffers)],
-    ...[writeFileTool(workspace), proposeFileEditTool(workspace)],
+    ...[writeFileTool(workspace), proposeFileEditTool(workspace), searchInBufferTool(buffers)],
   ];
   return tools
     .find((each) => each.name === name)
@@ -78,6 +79,14 @@ test('a file that is too large to read in time is not read on', async () => {
     await expect(cancelled('read_file', { path: 'huge', ...range }, 100)).rejects.toThrow(text);
     await expect(cancelled('read_buffer', { buffer: 'huge', ...range }, 100)).rejects.toThrow(text);
   });
+});
+
+test('a search looks at no further file', async () => {
+  at.put('a.lisp', '(a)');
+  for (const code of [false, true])
+    expect(await cancelled('search_in_buffer', { pattern: 'a', code }, 0)).toMatchObject({
+      data: { total: 0, files: 0, complete: false },
+    });
 });
 
 test('a file that changed since the call was prepared is refused, whoever approved the change', () => {

@@ -219,6 +219,13 @@ describe('code', () => {
     expect(await find('old-n.me', { code: true, regex: true, buffer: 'code' })).toMatch(/^Found 3 matches/);
   });
 
+  test('has the right line and column where one match begins within another', async () => {
+    at.put('code/a.lisp', '(one\n (f\n  (f\n   (f 1))))\n');
+    expect(await find('(f (f', { code: true, buffer: 'code' })).toBe(
+      "Found 2 matches of '(f (f' in 1 of 1 file:\n\n  code/a.lisp:\n    2:2-3:5  (f (f (f 1)))\n    3:3-4:6  (f (f 1))",
+    );
+  });
+
   test('is none in a pattern without a token', async () => {
     expect(await find('; no', { code: true })).toBe(
       'failed: With code: true, pattern must be Lisp: a symbol, or the beginning of a form such as (setf (car. Leave code out to find any text.',

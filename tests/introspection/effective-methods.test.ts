@@ -195,6 +195,13 @@ describe('what cannot be told says why', () => {
   });
 });
 
+test('an ordinary setf function is no generic function', async () => {
+  await session.eval('(defun (setf dispatch::place) (new x) (list new x))');
+  expect(await order('(setf place)', '1', '2')).toBe(
+    'DISPATCH::(SETF PLACE) is a function, not a generic function: leave arguments out to describe it.',
+  );
+});
+
 test('an argument can be a class, a literal or a variable, and nothing is evaluated or interned', async () => {
   const given = async (argument: string) =>
     /with DISPATCH::CIRCLE, (.*)/.exec(await order('draw', 'circle', argument))?.[1];

@@ -286,6 +286,13 @@ describe('nothing is changed', () => {
     }
   });
 
+  test('for what was uninterned', async () => {
+    await value('(let ((it (intern "LEFT" :shop))) (import it :cl-user) (unintern it :shop))');
+    expect(await rename('cl-user::left', 'right')).toBe(
+      'failed: #:LEFT has no home package, since it was uninterned there, so it cannot be renamed. Rename the symbol that now has its name in that package, or edit the texts.',
+    );
+  });
+
   test('for what only an evaluation has', async () => {
     await value('(defun shop::loose () 1)');
     expect(await rename('shop::loose', 'tight')).toBe(

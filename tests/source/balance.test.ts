@@ -44,6 +44,17 @@ describe('the parentheses of a text', () => {
     expect(imbalanceOf(`${replaced('(let', '"(let')}\n(three "a" "b")\n`)).toEqual(wrong);
   });
 
+  test('are not told of where a comment does not end', () => {
+    const wrong = { kind: 'comment', began: 7, line: 7 };
+    expect(imbalanceOf(replaced('(defun two', '#| (defun two'))).toEqual(wrong);
+    expect(imbalanceOf(replaced('(defun two', '"a\n(b)" #| #| |# (defun two'))).toMatchObject({ began: 8 });
+  });
+
+  test('are wrong when as many close nothing as are not closed', () => {
+    expect(imbalanceOf(') (')).toEqual({ kind: 'closed', began: 1, line: 1 });
+    expect(imbalanceOf(`(a)) (b\n${TWO}`)).toEqual({ kind: 'closed', began: 1, line: 1 });
+  });
+
   test('are put right by the repair', () => {
     for (const [from, to] of [
       ['(+ x 1)))', '(+ x 1))'],

@@ -20,6 +20,14 @@ test('a name is found in whatever package it stands, as it is read', () => {
   expect(called).toEqual([[true], [true], [false], [false], [true], []]);
 });
 
+test('a package prefix of any package is a part of the form after it', () => {
+  for (const home of ['p', 'cl', 'common-lisp', 'keyword'])
+    expect(mentionsIn(`${home}::(g (f)) (f)`).map(({ uses }) => uses.map((use) => use.called))).toEqual([
+      [true],
+      [true],
+    ]);
+});
+
 test('a definition is counted apart, and a name is of the form that it stands in', () => {
   const text = '(defun f () (g))\n(let () (defmethod f ()) (f))';
   expect(mentionsIn(text)).toEqual([

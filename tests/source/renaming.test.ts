@@ -144,6 +144,21 @@ test.each<[string, string, string, How?]>([
     "(defclass thing () ((twist :initarg :twist)) (:default-initargs :twist 1 :a :frob)) (make-instance 'thing :a 1 :twist :frob) (change-class x 'thing :twist 2) (apply #'make-instance 'thing :twist 2 x)",
   ],
   [
+    'of functions, but not the values of others,',
+    "(defun f (x &key frob kind) frob) (f :frob :frob 1 :kind :frob) (f 1 :kind :frob) (apply #'f 1 :kind :frob x)",
+    "(defun f (x &key twist kind) twist) (f :frob :twist 1 :kind :frob) (f 1 :kind :frob) (apply #'f 1 :kind :frob x)",
+  ],
+  [
+    'of a slot with further initargs',
+    "(defclass thing () ((frob :initarg :frob :initarg :f))) (make-instance 'thing :frob 1)",
+    "(defclass thing () ((twist :initarg :twist :initarg :f))) (make-instance 'thing :twist 1)",
+  ],
+  [
+    'of a method that calls the next one in the body of a local function',
+    '(defmethod f (x &key frob) (flet ((g () 1)) (when x (if (g) (call-next-method x :frob frob)))))',
+    '(defmethod f (x &key twist) (flet ((g () 1)) (when x (if (g) (call-next-method x :twist twist)))))',
+  ],
+  [
     'of classes that have it for something else',
     "(defclass thing () ((part :initarg :frob))) (make-instance 'thing :frob (frob))",
     "(defclass thing () ((part :initarg :frob))) (make-instance 'thing :frob (twist))",
@@ -166,6 +181,8 @@ test('a package that the image has not is known by its definition', () => {
     return packages.has(renaming('FROB', 'TWIST'), 'NEW');
   };
   expect(define('(:use :app)')).toBe(true);
+  expect(define('(:use-reexport :app)')).toBe(true);
+  expect(define('(:mix :cl :app)')).toBe(true);
   expect(define('(:use :cl)')).toBe(false);
   expect(define('(:import-from app frob)')).toBe(true);
   expect(define('(:use :app) (:shadow #:frob)')).toBe(false);

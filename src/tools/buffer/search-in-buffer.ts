@@ -11,6 +11,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { brokenCall, codeFinder, withoutProse } from '../../source/code-search.ts';
+import { SourceText } from '../../source/text.ts';
 import { visibleLine } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import { isLispFile } from '../parentheses.ts';
@@ -204,7 +205,7 @@ async function searchAll(
   const lists = { matches: [], unreadable: [], tooHard: [], edited: [], unsaved: [] };
   const found: SearchResults = { ...counts, ...lists, offset, silent };
   for await (const buffer of buffers) {
-    budget.exceeded ||= budget.remainingMs() < 0;
+    budget.exceeded ||= searcher.ended || budget.remainingMs() < 0;
     if (budget.exceeded) break;
     if (buffer.pending.length > 0) found.edited.push(buffer.name);
     if (buffer.unsavedIn !== undefined) found.unsaved.push(buffer);
@@ -245,35 +246,24 @@ async function searchText(searcher: Finder, searched: SearchedText, found: Searc
   for (const match of matchesIn(searched, places, searcher.code)) found.matches.push(match);
 }
 
-/** Returns the matches for PLACES, which are index ranges in ascending order. The text of a match is its line or, if
- * WHOLE_CALLS is true and the match is in a call of several lines, the whole call. */
+/** Returns the matches for PLACES, which are index ranges. The text of a match is its line or, if WHOLE_CALLS is true
+ * and the match is in a call of several lines, the whole call. */
 function matchesIn(
   { file, lines, text }: SearchedText,
   places: [number, number][],
   wholeCalls = false,
 ): Match[] {
-  const cursor = { index: 0, line: 1, lineStart: 0, column: 1 };
-  const advance = (index: number) => {
-    const passed = text.slice(cursor.index, index);
-    const breaks = passed.split('\n').length - 1;
-    if (breaks > 0) {
-      cursor.lineStart = cursor.index + passed.lastIndexOf('\n') + 1;
-      cursor.column = 1;
-    }
-    cursor.column += Array.from(text.slice(Math.max(cursor.index, cursor.lineStart), index)).length;
-    cursor.line += breaks;
-    cursor.index = index;
-  };
+  if (places.length === 0) return [];
+  const source = new SourceText(text);
   return places.map(([from, to]) => {
-    advance(from);
-    const { line, column, lineStart } = cursor;
+    const [{ line, column }, end] = [source.positionAt(from), source.positionAt(to)];
+    const lineStart = text.slice(0, from).lastIndexOf('\n') + 1;
     const firstLine = lines[line - 1] ?? '';
     const call = wholeCalls ? brokenCall(text, from) : undefined;
     const shown = boundLine(
       call ? text.slice(lineStart, call.from) + call.call : firstLine,
       from - lineStart,
     );
-    advance(to);
-    return { file, line, column, endLine: cursor.line, endColumn: cursor.column, text: shown };
+    return { file, line, column, endLine: end.line, endColumn: end.column, text: shown };
   });
 }

@@ -73,7 +73,7 @@ export function definitionsOf(
   );
 }
 
-/** Returns true when NATURE, a kind or a defining operator as the image prints it, matches KIND. Without
+/** Returns true when NATURE, a kind as the image prints it, or a defining operator with its kind, matches KIND. Without
  * KIND, returns true. */
 export function isOfKind(nature: string, kind: string | undefined): boolean {
   const plain = (text: string) =>

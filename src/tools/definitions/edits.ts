@@ -90,6 +90,8 @@ function editOf(
   args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,
 ): DefinitionEdit | CallsEdit {
   const { definition, path, line } = args;
+  if (definition === undefined && args.op === 'calls')
+    throw new CallError('definition is missing. Give the name of the function whose calls are to change.');
   if (definition === undefined) return { label, ...fileChangeOf(args) };
   const [query, ...more] = parseQueries(definition, 'definition');
   if (query === undefined || more.length > 0)
@@ -133,7 +135,7 @@ function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
 
 function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): DefinitionChange {
   const { text, old, new: replacement, all = false } = args;
-  // With `definition`, editOf has handled the op `calls`. Without it, `calls` counts as `replace`.
+  // editOf has handled the op `calls`. The test is for the compiler.
   const op = args.op === 'calls' ? 'replace' : args.op;
   if (old !== undefined || replacement !== undefined) {
     if ((op !== undefined && op !== 'replace') || text !== undefined)

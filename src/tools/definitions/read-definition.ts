@@ -10,6 +10,7 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { STANDARD_DEFINERS } from '../../source/definition.ts';
 import { formsNaming } from '../../source/definitions.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
@@ -126,7 +127,8 @@ async function readOne(
   // the requested operator counts.
   const canBeOperator = (operator: string) =>
     absent ||
-    (isOfKind(operator, args.kind) && (known.length === rows.length || operator === query.operator));
+    (isOfKind(`${operator} ${STANDARD_DEFINERS.get(operator) ?? ''}`, args.kind) &&
+      (known.length === rows.length || operator === query.operator));
   // `inFiles` are definitions in the files of the workspace, which are searched only when no row has a text.
   const inFiles = lackText
     ? await workspaceDefinitions({ workspace, places, home: args.package, canBeOperator }, query, args, note)

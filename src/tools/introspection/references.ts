@@ -83,12 +83,12 @@ export async function referencesOf(
   return lookedUp(reply, (found) => {
     // usersOf makes rows of the members that are left out here.
     const { accessibleIn, packages, outside, outsideCount, ...shown } = found;
-    const { functions, forms, certain, repeated } = usersOf(found, places, { sites, variable: true });
+    const { forms, certain, ...users } = usersOf(found, places, { sites, variable: true });
     const data = {
       ...shown,
       // The image counts only functions.
-      total: found.total + certain - repeated,
-      rows: usersOnPage(functions, found.total, forms, page),
+      total: found.total + certain - users.repeated,
+      rows: usersOnPage(users, found.total, forms, page),
     };
     const text = joinSections([
       referencesText(data, page.offset, places),

@@ -68,16 +68,18 @@ export function usersOf(
   };
 }
 
-/** Returns those users of a list that are on PAGE. The list begins with COUNT functions, of which FUNCTIONS are on
- * PAGE. FURTHER is the whole rest of the list. */
+/** Returns those users of a list that are on PAGE. The list begins with COUNT functions, of which FUNCTIONS and the
+ * REPEATED ones are on PAGE. FURTHER is the whole rest of the list. */
 export function usersOnPage(
-  functions: readonly NameUser[],
+  { functions, repeated }: Pick<Users, 'functions' | 'repeated'>,
   count: number,
   further: readonly NameUser[],
   page: { offset: number; limit: number },
 ): NameUser[] {
   const start = Math.max(0, page.offset - count);
-  return [...functions, ...further.slice(start, start + page.limit - functions.length)].sort(byBlock);
+  return [...functions, ...further.slice(start, start + page.limit - functions.length - repeated)].sort(
+    byBlock,
+  );
 }
 
 function formsUsing(

@@ -160,18 +160,18 @@ function callersOnPage(
   const { files = [], accessibleIn = [], packages, outside, outsideCount, ...shown } = found;
   // The counts of all rows, also those on other pages. They do not include the top-level forms.
   const { callers, others, possible } = shown;
-  const { functions, forms, certain, possible: possibleForms, repeated } = usersOf(found, places, { sites });
+  const { forms, certain, ...users } = usersOf(found, places, { sites });
   // SBCL open-codes the calls of a (setf SLOT) function, so it may not have recorded all of them.
   const isKnown = callers + others + certain > 0 && found.unrecorded !== 'slot';
-  const unseen = isKnown ? [] : possibleUsers(found, [...functions, ...forms], places, sites);
+  const unseen = isKnown ? [] : possibleUsers(found, [...users.functions, ...forms], places, sites);
   const finders = found.findingUnrecorded ? findersIn(files, accessibleIn, places) : undefined;
   return {
     ...shown,
     // At most three names, as when the image finds these functions.
     ...(finders && { finding: finders.slice(0, 3).map(({ name }) => name), findingCount: finders.length }),
     others: others + certain,
-    possible: possible - repeated + possibleForms + unseen.length,
-    rows: usersOnPage(functions, callers + others + possible, [...forms, ...unseen], page),
+    possible: possible - users.repeated + users.possible + unseen.length,
+    rows: usersOnPage(users, callers + others + possible, [...forms, ...unseen], page),
   };
 }
 

@@ -200,6 +200,10 @@ function newName(text: string): { name: string; prefix?: string } {
 
 /** Throws a CallError when FACTS contain conflicts. PREFIX is the package prefix of the new name, if it has one. */
 function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
+  if (facts.home === '')
+    throw new CallError(
+      `${facts.name} has no home package, since it was uninterned there, so it cannot be renamed. Rename the symbol that now has its name in that package, or edit the texts.`,
+    );
   const proper = new Map(facts.packageNames ?? []);
   const [first] = facts.renamings;
   if (prefix !== undefined && (proper.get(prefix) ?? prefix) !== facts.home) {
