@@ -66,6 +66,24 @@ describe('an object is held by', () => {
     await session.eval('(setf *hooks* nil)');
   });
 
+  test('a slot, or the function, of a funcallable instance', async () => {
+    await session.eval(
+      '(defclass command () ((key :initform nil)) (:metaclass sb-mop:funcallable-standard-class))',
+    );
+    const way = `variable APP::*BOTH* = #<APP::COMMAND KEY`;
+    const command = "(command (setf *both* (make-instance 'command)))";
+    expect(
+      await holders(`(let* (${command} (visit (visit :a))) (setf (slot-value command 'key) visit))`),
+    ).toBe(`${ONE}${way} ${A.replace('  @N', '')}>  @N\n  slot KEY = ${A}`);
+    const function_ = '(lambda () (setf visit (list visit)))';
+    const form = `(let* (${command} (visit (visit :a)))
+      (sb-mop:set-funcallable-instance-function command ${function_}) visit)`;
+    expect(await holders(form)).toContain(
+      '\n  slot FUNCTION = #<FUNCTION (LAMBDA ()) {A}>  @N\n  closed-over',
+    );
+    await session.eval('(setf *both* nil)');
+  });
+
   test('an EQL specializer of a generic function', async () => {
     expect(
       await holders('(let ((visit (visit :a))) (eval `(defmethod handle ((x (eql ,visit))) 1)) visit)'),
