@@ -216,10 +216,11 @@ before :: in a string. Return NIL if there is none."
         (and end (find-package (subseq name 0 end))))))
 
 (defun bare-text (name)
-  "Return NAME, a test's name, as text without a package prefix. For a string such as
-\"CLASS.TEST\", return \"TEST\"."
-  (let ((text (if (symbolp name) (symbol-name name) (test-text name))))
-    (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
+  "Return NAME, a test's name, as text without a package prefix."
+  (if (symbolp name)
+      (symbol-name name)
+      (let* ((text (test-text name)) (mark (search "::" text)))
+        (subseq text (if mark (+ mark 2) 0)))))
 
 (defun former-file (name)
   "Return the path of the file that defined the test NAME and no longer defines it, so that a fresh
