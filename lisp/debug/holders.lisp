@@ -113,7 +113,7 @@ values of a REPL, are no roots."
   (map-packages
    (lambda (package)
      (when (and (not (backend-package-p package))
-                (eq system (and (sb-ext:package-locked-p package) t)))
+                (eq system (core-package-p package)))
        (do-symbols (symbol package)
          (when (and (eq package (symbol-package symbol))
                     (not (member symbol '(* ** *** / // /// + ++ +++ -))))

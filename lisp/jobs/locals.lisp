@@ -81,7 +81,7 @@ program has no metaclass that stores them in another way."
 (defun system-class-p (object)
   "Return true if the class of OBJECT belongs to SBCL. The print and report methods of OBJECT are
 then no user code."
-  (let ((name (class-name (class-of object)))) (and name (symbolp name) (locked-symbol-p name))))
+  (let ((name (class-name (class-of object)))) (and name (symbolp name) (core-symbol-p name))))
 
 (defun inner-slots (object)
   "Return an alist from names to values of the slots of OBJECT that can be read without user code.

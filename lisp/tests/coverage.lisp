@@ -68,7 +68,7 @@ way in which later forms are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
-           (not (locked-symbol-p operator)))))
+           (not (core-symbol-p operator)))))
 
 (defun definitions-only (text path)
   "TEXT is the text of the file PATH, with one character for each octet. Return two values: a copy

@@ -234,7 +234,7 @@ image would lack the test. Return NIL if this is not certain of any file."
                                  ;; a test framework can be locked.
                                  (or (null operator)
                                      (member (symbol-package operator) (all-homes) :test #'eq)
-                                     (not (locked-symbol-p operator))))))))
+                                     (not (core-symbol-p operator))))))))
 
 (defun former-p (name text)
   "Return true if the file that defined the test NAME no longer has this test. Such a test must not
@@ -299,7 +299,7 @@ form whose operator is not from SBCL. Return NIL if there is none, or if the nam
                (and path (loaded-place path number)))))
       (and home
            (or (at-form (lambda (operator) (and operator (member (symbol-package operator) homes))))
-               (at-form (lambda (operator) (not (and operator (locked-symbol-p operator))))))))))
+               (at-form (lambda (operator) (not (and operator (core-symbol-p operator))))))))))
 
 (defun results-data (run)
   "Return a list of JSON objects with the results of RUN, in the order in which the tests began."

@@ -169,6 +169,14 @@ describe('what does not hold it', () => {
   });
 });
 
+test('what a variable of a locked package holds, the program holds', async () => {
+  const kept = '(symbol-value (intern "*KEPT*" :closed))';
+  await session.eval(
+    `(defpackage :closed (:use :cl)) (setf ${kept} (visit :a)) (sb-ext:lock-package :closed)`,
+  );
+  expect(await holders(kept)).toBe(`${ONE}variable CLOSED::*KEPT* = ${A}`);
+});
+
 test('what only SBCL leads to is said to be so', async () => {
   expect(await holders('(let ((list (list 1))) (push (lambda () list) sb-ext:*exit-hooks*) list)')).toMatch(
     /^\(1\) {2}@N is kept alive by 1 reference\. Only what belongs to SBCL leads there\.\n\nvariable SB-EXT::\*EXIT-HOOKS\*/,
