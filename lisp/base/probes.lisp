@@ -1052,7 +1052,8 @@ the number of this form, and the number of its second element."
 (define-probe (+run-finalizers+) (fboundp +run-finalizers+))
 (define-probe (evaluated-index evaluated-form)
   (call-with-file ".lisp" "1
-(setf live-lisp.base::*probe-variable* (list live-lisp.base::evaluated-index live-lisp.base::evaluated-form))"
+(setf live-lisp.base::*probe-variable*
+      (list live-lisp.base::evaluated-index live-lisp.base::evaluated-form))"
                   (lambda (path)
                     (load path)
                     (and (eql 1 (first *probe-variable*))
