@@ -214,7 +214,7 @@ and without user code."
         (set-pprint-dispatch '(or string bit-vector) #'print-long -100 table)
         (setf **local-printers** table))))
 
-;; FRAME-LINES, which is loaded earlier, prints the frames in a report of a failure with this.
+;; FRAME-TEXT, which is loaded earlier, prints frames with this.
 (setf **frame-printers** #'local-printers)
 
 (defmacro printing-locals (&body body)
@@ -234,7 +234,7 @@ packages."
              (let ((*print-length* length)
                    (*package* (or package *package*))
                    (*local-length* limit))
-               (print-safely limit value))))
+               (values (print-safely limit value)))))
       (cond ((typep value '(or symbol fixnum character)) (printing-plainly (text)))
             ((stringp value) (printing-locals (text)))
             (t (on-one-line (printing-locals (text))))))))
@@ -272,10 +272,6 @@ no member \"value\" if the code has not kept the value."
                           "id" (and *shows-ids*
                                     (eq :valid (variable-validity variable place))
                                     (object-id (variable-value variable frame)))))))
-
-(defun frame-text (call)
-  "Return CALL, a list from FRAME-CALL, as text on one line, without running user code."
-  (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun call-data (call)
   "Return a JSON object for CALL, an element of a list from FRAME-CALLS, without running user code."
