@@ -112,7 +112,8 @@ folder of TARGET is not writable, as in a sandbox, load the backend and write no
                                   (rename-file unique target))
                (error (failure) (note-condition failure)))))
       (set-umask mask)
-      (dolist (part (cons unique (mapcar #'cdr parts))) (handler-case (delete-file part) (file-error ())))
+      (dolist (part (cons unique (mapcar #'cdr parts)))
+        (handler-case (delete-file part) (file-error ())))
       ;; A probe of EXIT runs in a child process that unwinds to here. The child must not remove the
       ;; folder.
       (when (and folder (eql maker (process-id)))

@@ -52,8 +52,19 @@ file in SBCL's debug information, or NIL."
   (loop for symbol being the present-symbols of package
         when (eq (symbol-package symbol) package) collect symbol))
 
+(defun core-package-p (package)
+  "Return true if PACKAGE is COMMON-LISP or another package that SBCL itself locks. A package of the
+program can be locked too."
+  (and (sb-ext:package-locked-p package)
+       (or (sbcl-package-p package) (eq package (find-package "COMMON-LISP")))
+       t))
+
+(defun core-symbol-p (symbol)
+  "Return true if CORE-PACKAGE-P is true of the home package of SYMBOL."
+  (let ((package (symbol-package symbol))) (and package (core-package-p package))))
+
 (defun locked-symbol-p (symbol)
-  "Return true if the home package of SYMBOL is locked. The packages of SBCL are locked."
+  "Return true if the home package of SYMBOL is locked."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package) t)))
 
 (defun map-packages (visit)

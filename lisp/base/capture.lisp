@@ -11,7 +11,8 @@
 (defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full))
                     ;; SBCL would print all of HEAD, whose unused part consists of NUL characters.
                     (:print-object (lambda (capture stream)
-                                     (print-unreadable-object (capture stream :type t :identity t)))))
+                                     (print-unreadable-object (capture stream :type t
+                                                                              :identity t)))))
   "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output.
 HEAD: a string that grows up to its limit. HEAD-FILL: the number of characters in it.
 TAIL: a ring buffer, made when HEAD is full.

@@ -16,18 +16,20 @@ have no effect on it."
 
 (defun print-safely (limit object &optional (format "~S"))
   "Return OBJECT printed with the format control FORMAT. Cut the text after LIMIT characters and add
-\"...\". If printing signals an error, return a text that says so."
-  (multiple-value-bind (text cut)
-      (bounded-string limit
-                      (lambda (stream)
-                        (handler-case (format stream format object)
-                          (serious-condition (failure)
-                            ;; The stack may be exhausted again when the next object is printed.
-                            (protect-stack-again)
-                            (let ((*print-pretty* nil))
-                              (format stream "#<~A: printing it signalled ~A>"
-                                      (type-of object) (type-of failure)))))))
-    (if cut (concatenate 'string text "...") text)))
+\"...\". If printing signals an error, return a text that says so, and true as second value."
+  (let ((failed nil))
+    (multiple-value-bind (text cut)
+        (bounded-string limit
+                        (lambda (stream)
+                          (handler-case (format stream format object)
+                            (serious-condition (failure)
+                              (setf failed t)
+                              ;; The stack may be exhausted again when the next object is printed.
+                              (protect-stack-again)
+                              (let ((*print-pretty* nil))
+                                (format stream "#<~A: printing it signalled ~A>"
+                                        (type-of object) (type-of failure)))))))
+      (values (if cut (concatenate 'string text "...") text) failed))))
 
 (defun decimal-digits (number)
   "Return NUMBER, a non-negative integer, as decimal text. Do not use SBCL's printer, because it can

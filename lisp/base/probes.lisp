@@ -926,6 +926,10 @@ and the path of its fasl, and return its value."
   (let ((closure (let ((x (list 1))) (lambda () x))))
     (and (typep (simple-function closure) 'simple-function) (not (typep closure 'simple-function))
          (eq #'probe-called (simple-function #'probe-called)) (not (typep 1 'simple-function)))))
+(define-probe (instance-function)
+  (let ((instance (make-instance 'sb-mop:funcallable-standard-object)))
+    (sb-mop:set-funcallable-instance-function instance #'probe-called)
+    (eq #'probe-called (instance-function instance))))
 (define-probe (simple-function-name) (eq 'probe-called (simple-function-name #'probe-called)))
 (define-probe (interpreted-function)
   (and (let ((sb-ext:*evaluator-mode* :interpret))
@@ -1048,7 +1052,8 @@ the number of this form, and the number of its second element."
 (define-probe (+run-finalizers+) (fboundp +run-finalizers+))
 (define-probe (evaluated-index evaluated-form)
   (call-with-file ".lisp" "1
-(setf live-lisp.base::*probe-variable* (list live-lisp.base::evaluated-index live-lisp.base::evaluated-form))"
+(setf live-lisp.base::*probe-variable*
+      (list live-lisp.base::evaluated-index live-lisp.base::evaluated-form))"
                   (lambda (path)
                     (load path)
                     (and (eql 1 (first *probe-variable*))

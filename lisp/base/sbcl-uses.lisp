@@ -90,6 +90,9 @@ block that contains the call, and PATH the source path (see +FORM-PATHS+) of the
   "Return the simple function with the code of FUNCTION: FUNCTION itself, or the function that a
 closure or a funcallable instance calls."
   ("SB-KERNEL" "%FUN-FUN") function)
+(define-internal instance-function (function)
+  "Return the function that FUNCTION, a funcallable instance, calls."
+  ("SB-KERNEL" "%FUNCALLABLE-INSTANCE-FUN") function)
 (define-internal simple-function-name (function)
   "Return the debug name of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
 (define-internal-type simple-function

@@ -43,10 +43,12 @@ two arguments of VISIT are :KEY and the key, or :VALUE-OF and the key."
   "Call the function VISIT with each object to which FUNCTION refers: its methods, slots,
 closed-over values and code object. The other two arguments of VISIT are a keyword for the kind of
 reference, and a detail or NIL."
+  (when (typep function 'sb-mop:funcallable-standard-object) (map-slots visit function))
   (cond ((typep function 'generic-function)
          (dolist (method (sb-mop:generic-function-methods function))
-           (funcall visit method :method nil))
-         (map-slots visit function))
+           (funcall visit method :method nil)))
+        ((typep function 'sb-mop:funcallable-standard-object)
+         (funcall visit (instance-function function) :slot "FUNCTION"))
         (t (when (closure-p function)
              (dolist (value (closed-over function)) (funcall visit value :closed-over nil)))
            (let ((code (code-of function)))
@@ -112,8 +114,8 @@ as *, which keep values of a REPL, are no roots."
    (lambda (package)
      (when (and (not (backend-package-p package))
                 (if system
-                    (sb-ext:package-locked-p package)
-                    (not (sb-ext:package-locked-p package))))
+                    (core-package-p package)
+                    (not (core-package-p package))))
        (do-symbols (symbol package)
          (when (and (eq package (symbol-package symbol))
                     (not (member symbol '(* ** *** / // /// + ++ +++ -))))
@@ -210,8 +212,6 @@ they refer. Continue until the queue is empty or WALK is full."
         until (walk-full walk)
         do (let ((object (aref queue (walk-next walk))))
              (incf (walk-next walk))
-             ;; A slot of a structure can be uninitialized. In SBCL 2.2.9, SLOT-BOUNDP is true for
-             ;; it, but reading it signals an error.
              (nil-if-program-fails
                (map-references (lambda (value kind detail)
                                  (declare (ignore kind detail))

@@ -161,7 +161,7 @@ is unknown."
 nothing to a user, as when RESTART-CASE has made the name, return \"value\"."
   (let ((symbol (if (consp parameter) (first parameter) parameter)))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
-          ((or (not (symbolp symbol)) (null (symbol-package symbol)) (locked-symbol-p symbol))
+          ((or (not (symbolp symbol)) (null (symbol-package symbol)) (core-symbol-p symbol))
            "value")
           (t (string-downcase (symbol-name symbol))))))
 

@@ -39,10 +39,10 @@ none. If NUMBER is NIL, return the newest frame of the program."
 
 (defun frame-package (frame)
   "Return the package in which forms for FRAME are read: the home package of the name of its
-function. If this package is locked, as those of SBCL are, return the current package."
+function. If this package belongs to SBCL, return the current package."
   (let* ((root (and frame (root-name (frame-name frame))))
          (package (and root (symbol-package root))))
-    (if (and package (not (sb-ext:package-locked-p package)))
+    (if (and package (not (core-package-p package)))
         package
         (usable-package *package*))))
 
@@ -122,7 +122,7 @@ SBCL, and global variables."
                     (symbol-package symbol)
                     (not (member symbol left-out))
                     (not (member symbol lambda-list-keywords))
-                    (not (locked-symbol-p symbol))
+                    (not (core-symbol-p symbol))
                     (member (known :variable :kind symbol) '(nil :unknown)))
             collect symbol)))
 

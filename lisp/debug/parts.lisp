@@ -76,16 +76,15 @@ key, printed. Sort the parts by name, integers by value, if there are at most *S
 (defun slot-parts (object)
   "Return a list of PART structures for the slots of OBJECT. If a slot is unbound, or only code of
 the program could read it, its part has a reason in place of a value."
-  (let ((reported (inner-slots object)))
+  (let* ((plain (plain-slots-p object))
+         (reported (and (or plain (typep object 'condition)) (all-slots object))))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
           for pair = (assoc name reported)
           collect (cond (pair (make-part (symbol-name name) (cdr pair)))
                         ((outdated-p object)
                          (make-part (symbol-name name) nil "made before its class was redefined"))
-                        ((member (class-of (class-of object))
-                                 (list (find-class 'standard-class) (find-class 'structure-class)))
-                         (make-part (symbol-name name) nil "unbound"))
+                        (plain (make-part (symbol-name name) nil "unbound"))
                         (t (make-part (symbol-name name) nil
                                       "only code of the program can read it"))))))
 
@@ -159,6 +158,9 @@ waits for."
     (string '()) ; The answer shows the text of a string, so its characters are no parts.
     (array (array-parts object))
     (hash-table (table-parts object))
+    (generic-function (function-parts object))
+    (sb-mop:funcallable-standard-object
+     (append (slot-parts object) (plain-parts "function" (instance-function object))))
     (function (function-parts object))
     (package (package-parts object))
     (sb-thread:thread (thread-parts object))

@@ -378,7 +378,8 @@ the reason why a form could not be read."
   (list "unreadable"
         (map-forms (lambda (form start stream)
                      (note-form text start stream)
-                     (push (evaluate-to-its-end form (form-reader text start stream)) *evaluated-values*))
+                     (push (evaluate-to-its-end form (form-reader text start stream))
+                           *evaluated-values*))
                    text)))
 
 (defun remarks-so-far ()
@@ -451,7 +452,8 @@ Return a plist of JSON members."
 
 (define-operation ("evaluate" :members t :holds t :gives evaluate-data
                    :starter #'start-evaluation
-                   :also ((main-thread boolean :optional "True to evaluate the forms in the main thread.")))
+                   :also ((main-thread boolean :optional
+                           "True to evaluate the forms in the main thread.")))
     (code package)
   "Evaluate the forms of CODE. The answer has the values of each evaluated form, even if a later
 form signals an error."

@@ -244,12 +244,12 @@ code from elsewhere than *FORM-FILE* has changed it since."
 
 (defun defines-p (form)
   "Return true if FORM is a call of DECLAIM or of a defining macro of SBCL: its name begins with
-DEF, and its package is locked."
+DEF, and its package is SBCL's."
   (let ((operator (and (consp form) (car form))))
     (and operator
          (symbolp operator)
          (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
-         (locked-symbol-p operator))))
+         (core-symbol-p operator))))
 
 (defun expand-remembering (function form environment)
   "Expand FORM by FUNCTION with ENVIRONMENT. This is the *MACROEXPAND-HOOK* during a compilation.

@@ -389,6 +389,25 @@ CALL-PLACE."
   "The *PRINT-LEVEL* for printed calls. It is one more than for values, because the names of some
 functions are lists.")
 
+(sb-ext:defglobal **frame-printers** (constantly **pretty-printers**)
+  "A function without parameters that returns the pprint dispatch table for the arguments of frames.
+It runs no user code.")
+
+(defun frame-text (call)
+  "Return CALL, a list from FRAME-CALL, as text on one line, without running user code."
+  (on-one-line
+   (printing-plainly
+     (let ((*print-pprint-dispatch* (funcall **frame-printers**)) (*print-pretty* t)
+           (*print-right-margin* most-positive-fixnum) (*print-level* *call-level*))
+       (print-safely 240 call)))))
+
+(defun printed-call (call)
+  "Return CALL, a list from FRAME-CALL, as text. If a print method of the program signals an error,
+run none."
+  (multiple-value-bind (text failed)
+      (let ((*print-level* *call-level*)) (print-safely 240 call))
+    (if failed (frame-text call) text)))
+
 (defun frames-data (&optional (calls (calls-on-stack)))
   "Return a list of JSON objects for CALLS, a list from CALLS-ON-STACK. By default, these are the
 calls on the stack of this thread."
@@ -396,8 +415,7 @@ calls on the stack of this thread."
     (loop for call in calls
           collect (if (folded-p call)
                       (object "folded" (folded-count call))
-                      (let ((*print-level* *call-level*))
-                        (frame-object (print-safely 240 (car call)) (cdr call)))))))
+                      (frame-object (printed-call (car call)) (cdr call))))))
 
 (defun names-data ()
   "Return a list of JSON objects for the calls on the stack of this thread, without their arguments,

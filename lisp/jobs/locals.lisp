@@ -23,12 +23,15 @@ structure, and updates another instance when it is next used."
 
 (defun standard-slots (object)
   "Return an alist from names to values of the bound slots of OBJECT, an instance of a
-STANDARD-CLASS. Return NIL if OBJECT is outdated."
+STANDARD-CLASS or a FUNCALLABLE-STANDARD-CLASS. Return NIL if OBJECT is outdated."
   (unless (outdated-p object)
-    (loop for slot in (sb-mop:class-slots (class-of object))
+    (loop with access = (if (functionp object)
+                            #'sb-mop:funcallable-standard-instance-access
+                            #'sb-mop:standard-instance-access)
+          for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
           for value = (typecase location
-                        (fixnum (sb-mop:standard-instance-access object location))
+                        (fixnum (funcall access object location))
                         (cons (cdr location)))
           unless (eq value unbound-marker)
             collect (cons (sb-mop:slot-definition-name slot) value))))
@@ -40,7 +43,9 @@ OBJECT is outdated."
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
           when (slot-boundp object name)
-            collect (cons name (slot-value object name)))))
+            ;; A slot can be uninitialized. In SBCL 2.2.9, SLOT-BOUNDP is true for it, but reading
+            ;; it signals an error.
+            append (nil-if-program-fails (list (cons name (slot-value object name)))))))
 
 (defun condition-slots (condition)
   "Return an alist from names to values of the slots of CONDITION that initargs or SETF have set.
@@ -65,21 +70,25 @@ OBJECT may be an instance of a class of SBCL."
   (typecase object
     (condition (condition-slots object))
     (structure-object (structure-slots object))
-    (t (and (typep (class-of object) 'standard-class) (standard-slots object)))))
+    (t (and (typep (class-of object) '(or standard-class sb-mop:funcallable-standard-class))
+            (standard-slots object)))))
 
-(defun inner-slots (object)
-  "Return an alist from names to values of the slots of OBJECT that can be read without user code.
-Return NIL if the class of OBJECT belongs to SBCL, except for a condition."
-  (let ((type (type-of object)))
-    (cond ((typep object 'condition) (condition-slots object))
-          ((or (not (symbolp type)) (null (symbol-package type)) (locked-symbol-p type)) '())
-          ((eq (class-of (class-of object)) (find-class 'standard-class)) (standard-slots object))
-          ((typep object 'structure-object) (structure-slots object)))))
+(defun plain-slots-p (object)
+  "Return true if the slots of OBJECT, if it has any, are as DEFCLASS or DEFSTRUCT define them: the
+program has no metaclass that stores them in another way."
+  (member (class-name (class-of (class-of object)))
+          '(standard-class sb-mop:funcallable-standard-class structure-class)))
 
 (defun system-class-p (object)
   "Return true if the class of OBJECT belongs to SBCL. The print and report methods of OBJECT are
 then no user code."
-  (let ((name (class-name (class-of object)))) (and (symbolp name) (locked-symbol-p name))))
+  (let ((name (class-name (class-of object)))) (and name (symbolp name) (core-symbol-p name))))
+
+(defun inner-slots (object)
+  "Return an alist from names to values of the slots of OBJECT that can be read without user code.
+Return NIL if the class of OBJECT belongs to SBCL, except for a condition."
+  (cond ((typep object 'condition) (condition-slots object))
+        ((and (plain-slots-p object) (not (system-class-p object))) (all-slots object))))
 
 ;;; An object on a stack (DYNAMIC-EXTENT) ends when its function returns. After that, nothing may
 ;;; read the object: its memory can contain anything, even words that only look like an object.
@@ -206,7 +215,7 @@ and without user code."
         (set-pprint-dispatch '(or string bit-vector) #'print-long -100 table)
         (setf **local-printers** table))))
 
-;; FRAME-LINES, which is loaded earlier, prints the frames in a report of a failure with this.
+;; FRAME-TEXT, which is loaded earlier, prints frames with this.
 (setf **frame-printers** #'local-printers)
 
 (defmacro printing-locals (&body body)
@@ -226,7 +235,7 @@ packages."
              (let ((*print-length* length)
                    (*package* (or package *package*))
                    (*local-length* limit))
-               (print-safely limit value))))
+               (values (print-safely limit value)))))
       (cond ((typep value '(or symbol fixnum character)) (printing-plainly (text)))
             ((stringp value) (printing-locals (text)))
             (t (on-one-line (printing-locals (text))))))))
@@ -264,10 +273,6 @@ no member \"value\" if the code has not kept the value."
                           "id" (and *shows-ids*
                                     (eq :valid (variable-validity variable place))
                                     (object-id (variable-value variable frame)))))))
-
-(defun frame-text (call)
-  "Return CALL, a list from FRAME-CALL, as text on one line, without running user code."
-  (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun call-data (call)
   "Return a JSON object for CALL, an element of a list from FRAME-CALLS, without running user code."

@@ -301,7 +301,12 @@ as it was at DATE."
           (when new
             (setf (file-spans-offsets spans) offsets)
             (sb-ext:with-locked-hash-table (**spans**)
-              (push spans (gethash path **spans**)))))))))
+              (let ((known (gethash path **spans**)))
+                ;; A copy has an older version, and the newest must remain the first.
+                (setf (gethash path **spans**)
+                      (if (string= path (sb-ext:native-namestring file))
+                          (cons spans known)
+                          (append known (list spans))))))))))))
 
 (sb-ext:defglobal **reads-spans** nil
   "NIL, or a function that reads a file again to record the places of its lists. Its arguments are
@@ -317,7 +322,7 @@ was not loaded or its text was not kept. The file sources/loaded-texts.lisp sets
   "Call FUNCTION with the native name of a temporary file that contains TEXT, a string with one
 character for each octet."
   (let* ((name (format nil "~A/live-lisp-~36R" (or (sb-ext:posix-getenv "TMPDIR") "/tmp")
-                       (random (expt 36 12))))
+                       (random (expt 36 12) (make-random-state t))))
          (copy (sb-ext:parse-native-namestring name)))
     (unwind-protect
          (progn (with-open-file (out copy :direction :output :external-format :latin-1)

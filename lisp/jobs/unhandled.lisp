@@ -75,10 +75,6 @@ error of the session, and print a message about it."
    "The error of a thread that has ended without being unwound. The garbage collector waits for such
 a thread forever."))
 
-(sb-ext:defglobal **frame-printers** (constantly **pretty-printers**)
-  "A function without parameters that returns the pprint dispatch table for the arguments of frames.
-It runs no user code.")
-
 (defun damage-p (condition)
   "Return true if CONDITION is the error about an undefined function or unbound variable, and the
 backend defines that function or variable. Evaluated code has then removed the definition."
@@ -94,11 +90,7 @@ backend, with their arguments. Print them without running user code."
   (loop for frame = (top-frame) then (frame-below frame)
         repeat *failure-frames*
         while frame
-        collect (on-one-line
-                 (printing-plainly
-                   (let ((*print-pprint-dispatch* (funcall **frame-printers**)) (*print-pretty* t)
-                         (*print-right-margin* most-positive-fixnum))
-                     (print-safely 300 (frame-call frame)))))))
+        collect (frame-text (frame-call frame))))
 
 (defun report-failure (what condition)
   "Send the server a report about CONDITION, which was signalled in the backend's own code, with the

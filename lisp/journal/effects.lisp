@@ -26,9 +26,8 @@ recorded.")
 
 ;;; Whether a name belongs to SBCL, to a library or to the program
 
-(sb-ext:defglobal **system-packages** (remove-if-not #'sb-ext:package-locked-p (list-all-packages))
-  "A list of the packages that were locked when the backend was loaded: those of SBCL, and
-LIVE-LISP.")
+(sb-ext:defglobal **system-packages** (remove-if-not #'core-package-p (list-all-packages))
+  "A list of the packages of SBCL.")
 
 (sb-ext:defglobal **first-packages** (list-all-packages)
   "A list of the packages that existed when the backend was loaded.")

@@ -25,9 +25,9 @@ return \"COMPILER MACRO\". Return NIL if NAME names none of these."
   "FUNCTION is the update function of a short DEFSETF. Return the lambda list of the DEFSETF as
 text: the lambda list of FUNCTION without its last parameter, the new value. Return \"(&REST
 ARGUMENTS)\" if FUNCTION has optional, rest or keyword parameters, because any of these may then get
-the new value. Return NIL if SBCL has not kept the lambda list of FUNCTION."
+the new value. Return NIL if FUNCTION is undefined or SBCL has not kept its lambda list."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
-    (cond (unknown nil)
+    (cond ((or unknown (not (fboundp function))) nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
           (t (arglist-text (butlast arglist))))))
 

@@ -78,10 +78,9 @@ its constants."
 (sb-ext:defglobal **system-packages**
     (let ((table (make-hash-table :test 'eq :synchronized t)))
       (dolist (package (list-all-packages) table)
-        (when (or (sb-ext:package-locked-p package) (eq package (find-package "KEYWORD")))
+        (when (or (core-package-p package) (eq package (find-package "KEYWORD")))
           (setf (gethash package table) t))))
-  "A hash table with the packages of the system as keys: KEYWORD, and the packages that were locked
-when the backend was loaded.")
+  "A hash table with the packages of the system as keys: KEYWORD and those of SBCL.")
 
 (defun showable-name-p (name)
   "Return true if answers may show the function name NAME: the symbol in NAME belongs to the

@@ -67,11 +67,11 @@ for it instead."
      (class-stub atom))
     (t atom)))
 
-(defun plain-text (limit object)
+(defun plain-text (limit object &key (case :upcase))
   "Return text of at most LIMIT characters for OBJECT, which is code or a type specifier. Symbols
-have package prefixes. No print method of the program runs."
+have package prefixes and are in CASE, as for *PRINT-CASE*. No print method of the program runs."
   (printing-plainly
-    (let ((*print-length* 60) (*print-level* 8) (*conses-left* (* 2 limit)))
+    (let ((*print-length* 60) (*print-level* 8) (*print-case* case) (*conses-left* (* 2 limit)))
       (print-safely limit (copied-code #'without-printer object)))))
 
 (defun type-text (limit type)

@@ -24,4 +24,4 @@ address."
     (let ((name (plain-function-name (hash-function table))))
       (and (not (eq (hash-table-test table) 'eq))
            (symbolp name)
-           (locked-symbol-p name)))))
+           (core-symbol-p name)))))

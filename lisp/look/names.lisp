@@ -82,11 +82,11 @@ none. Nothing is interned."
       (and home (values (find-symbol (token-name rest) home))))))
 
 (defun strip-wrapping (text)
-  "Return two values: the spelling of the symbol in TEXT, without a leading #' or ', and true if
-TEXT is a SETF function name. For \"(SETF NAME)\" the first value is \"NAME\". For
+  "Return two values: the spelling of the symbol in TEXT, without a leading #' or #: or ', and true
+if TEXT is a SETF function name. For \"(SETF NAME)\" the first value is \"NAME\". For
 \"P::(SETF NAME)\", as answers write such a name, it is \"P::NAME\"."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
-    (cond ((starts-p text "#'") (setf text (subseq text 2)))
+    (cond ((or (starts-p text "#'") (starts-p text "#:")) (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
     (let ((inner (string-trim "()" text)) (mark (search "::(setf " text :test #'char-equal)))
       (cond ((and (> (length text) 6)

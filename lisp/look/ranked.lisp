@@ -117,7 +117,7 @@ rank, distance, length of the name, then name."
 PACKAGE is an SBCL package other than COMMON-LISP. Return 1 for any other PACKAGE."
   (cond ((gethash package users) 0)
         ((and package
-              (sb-ext:package-locked-p package)
+              (core-package-p package)
               (not (eq package (find-package "COMMON-LISP"))))
          2)
         (t 1)))

@@ -214,7 +214,8 @@ effect."
   "Return a new package with all symbols and local nicknames of PACKAGE. While a file is read again,
 the reader interns new symbols in this package. In PACKAGE, another thread could find and keep
 them."
-  (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
+  (let* ((number (random (expt 36 8) (make-random-state t)))
+         (scratch (make-package (format nil "LIVE-LISP TEXT ~36R" number) :use '())))
     (do-symbols (symbol package) (import (list symbol) scratch))
     (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
           do (sb-ext:add-package-local-nickname nickname other scratch))

@@ -46,7 +46,7 @@ TIME: the internal real time of the count."
 (defun program-class-p (class)
   "Return true if CLASS belongs to the program."
   (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
-    (not (and home (or (backend-package-p home) (sb-ext:package-locked-p home))))))
+    (not (and home (or (backend-package-p home) (core-package-p home))))))
 
 (defun walk-into (heap-count)
   "Count in HEAP-COUNT, a HEAP-COUNT structure, the objects that have survived the last garbage

@@ -349,7 +349,7 @@ in MODE :ALLOC, before functions of SBCL that allocate."
        (let ((packages (name-packages name)))
          (and (notany #'backend-package-p packages)
               (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
-              (or (notevery #'sb-ext:package-locked-p packages)
+              (or (notevery #'core-package-p packages)
                   ;; Evaluated forms, and forms in a file, have names such as (LAMBDA ()).
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 

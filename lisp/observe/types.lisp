@@ -44,7 +44,8 @@ more types, T is proposed.")
     (function 'function)
     (complex 'complex)
     (number (type-of object))
-    (t (let ((name (class-name (class-of object)))) (if (symbolp name) (or name t) t)))))
+    (t (let ((name (class-name (class-of object))))
+         (if (and name (symbolp name) (symbol-package name)) name t)))))
 
 (defun number-type (type)
   "Return the type specifier TYPE, but RATIO for a type such as (RATIO 1/2 1/2)."
@@ -158,7 +159,7 @@ that calls have returned. A value that not all of these calls returned becomes &
 (defun bare-type-text (type)
   "Return text for the type specifier TYPE with package prefixes, so that it can be read in any
 package."
-  (string-downcase (plain-text 200 type)))
+  (plain-text 10000 type :case :downcase))
 
 (defun types-of (probe calls)
   "Return a JSON object with the types of the arguments and values in CALLS, which PROBE has

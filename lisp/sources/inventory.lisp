@@ -14,12 +14,12 @@ native truenames with a slash at the end."
 
 (defun home-of (definition)
   "Return the home package of the name of DEFINITION. If DEFINITION is of a package or an export,
-return that package. Return NIL if the package is locked, as SBCL's own packages are."
+return that package. Return NIL if the package belongs to SBCL."
   (let* ((symbol (name-symbol (definition-name definition)))
          (package (if (member (definition-kind definition) '(:export :package))
                       (definition-identity definition)
                       (and (symbolp symbol) (symbol-package symbol)))))
-    (and package (package-name package) (not (sb-ext:package-locked-p package)) package)))
+    (and package (package-name package) (not (core-package-p package)) package)))
 
 (defun packages-used-by (paths)
   "Return a list of the home packages of the names that the loaded files PATHS define. Leave out

@@ -21,14 +21,14 @@ EXPORTS is a list of lists (PACKAGE LOCATION SYMBOL...). SERIAL is the number of
 (defun method-definitions (log serial)
   "LOG is the slot LOG of a RECORDING structure. Return a list of new DEFINITION structures for the
 methods in LOG. Add one for the generic function of each method, unless a DEFGENERIC has made it or
-the package of its name is locked. SERIAL is the number of the load."
+the package of its name belongs to SBCL. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         when function
           collect (make-definition :method name method serial)
         when (and function
                   (symbol-package (name-symbol name))
-                  (not (locked-symbol-p (name-symbol name)))
+                  (not (core-symbol-p (name-symbol name)))
                   (eq function (function-identity function)))
           collect (make-definition :function name function serial)))
 

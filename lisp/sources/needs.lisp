@@ -58,7 +58,7 @@ REMOVED."
                 when (and function
                           (member class (sb-mop:method-specializers method) :test #'eq)
                           (attached-p method)
-                          (not (locked-symbol-p (name-symbol name)))
+                          (not (core-symbol-p (name-symbol name)))
                           (not (find method removed :key #'definition-identity :test #'eq)))
                   collect (format nil "method ~A" (method-name-text name method)))))
 

@@ -68,7 +68,7 @@ way in which later forms are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
-           (not (locked-symbol-p operator)))))
+           (not (core-symbol-p operator)))))
 
 (defun definitions-only (text path)
   "TEXT is the text of the file PATH, with one character for each octet. Return two values: a copy
@@ -118,18 +118,23 @@ without printing warnings. Return the truename of FASL, or NIL if a form has an 
 
 (defun load-measured (fasl path)
   "FASL was compiled from a copy of the file PATH that has only the definitions of this file. Load
-FASL, and add a FILE-RECORD structure for PATH to COVERING-RECORDS."
+FASL, and add a FILE-RECORD structure for PATH to COVERING-RECORDS. Return NIL if a form that is
+evaluated at load time signals an error."
   ;; SBCL adds entries for the copy to the table, and its code in front of the rest of the list.
-  (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
-        (codes (rest coverage-info))
-        (*passing* t))
-    (handler-bind ((warning #'muffle-warning))
-      (load-compiled fasl (sb-ext:parse-native-namestring path)))
+  (let* ((names (loop for name being the hash-keys of (first coverage-info) collect name))
+         (codes (rest coverage-info))
+         (loaded (nil-if-program-fails
+                   (let ((*passing* t))
+                     (handler-bind ((warning #'muffle-warning))
+                       (load-compiled fasl (sb-ext:parse-native-namestring path))))
+                   t)))
     (loop for name being the hash-keys of (first coverage-info) using (hash-value parts)
           unless (member name names :test #'equal)
-            do (push (make-file-record path (file-parts parts) (ldiff (rest coverage-info) codes))
-                     (covering-records **covering**))
-               (remhash name (first coverage-info)))))
+            do (when loaded
+                 (push (make-file-record path (file-parts parts) (ldiff (rest coverage-info) codes))
+                       (covering-records **covering**)))
+               (remhash name (first coverage-info)))
+    loaded))
 
 (defun measure-file (path content folder number)
   "Measure the coverage of the definitions in the file PATH. CONTENT is the text of this file from
@@ -144,11 +149,11 @@ fasls. NUMBER is an integer that no other file has."
          (before (fill-pointer definitions))
          (made (progn (ensure-directories-exist fasl)
                       (compile-quietly (copy-in-folder fasl source content) fasl source))))
-    (cond (made (load-measured made path))
-          ;; The copy cannot be compiled: the definitions depend on forms that it lacks, such as one
-          ;; that changes the readtable.
-          (t (setf (fill-pointer definitions) before)
-             (note-all-missed content)))))
+    ;; The copy cannot be compiled if the definitions depend on forms that it lacks, such as one
+    ;; that changes the readtable. It cannot be loaded if a LOAD-TIME-VALUE fails the second time.
+    (unless (and made (load-measured made path))
+      (setf (fill-pointer definitions) before)
+      (note-all-missed content))))
 
 (defun measure-files (paths folder)
   "Measure the coverage of the definitions in the files PATHS. FOLDER is the native name of a

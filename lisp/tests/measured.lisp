@@ -97,7 +97,7 @@ measured there. OPERATOR is then a special operator, or a macro of SBCL that doe
 definition, such as WHEN."
   (or (special-operator-p operator)
       (and (macro-function operator)
-           (locked-symbol-p operator)
+           (core-symbol-p operator)
            (not (starts-p (symbol-name operator) "DEF")))))
 
 ;;; The forms that are compiled to measure definitions
@@ -151,7 +151,7 @@ When a part of such a copy runs, the copy marks that part."
       ;; These are for the compilation of the following forms. They need no effect at load time.
       ((in-package declaim) `((eval-when (:compile-toplevel) ,(macroexpand-1 form environment))))
       (t (cond ((or (null operator) (not (symbolp operator))) '())
-               ((and (macro-function operator environment) (not (locked-symbol-p operator)))
+               ((and (macro-function operator environment) (not (core-symbol-p operator)))
                 (let ((*framework-made* (or *framework-made*
                                             (member (symbol-package operator)
                                                     *frameworks-homes*))))

@@ -17,11 +17,6 @@
   "Return the full name of ENTRY, an ENTRY structure, as text."
   (test-text (entry-name entry)))
 
-(defun bare-name (entry)
-  "Return the name of ENTRY, an ENTRY structure, as text without a package prefix."
-  (let ((name (entry-name entry)))
-    (if (symbolp name) (symbol-name name) (entry-text entry))))
-
 (defun inherited-name (text)
   "TEXT names a symbol, such as PKG:TEST, where PKG may only inherit or import the symbol. Return
 the name of the symbol as text, with its home package as prefix. Return NIL if TEXT has no prefix,
@@ -52,7 +47,9 @@ there are none, return a list of the entries whose name without a package is TEX
 case."
   (loop for name in (meant-names text)
           thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
-                      (remove name entries :key #'bare-name :test-not #'string-equal))))
+                      (remove name entries
+                              :key (lambda (entry) (bare-text (entry-name entry)))
+                              :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
   "ENTRIES is a list of ENTRY structures. Return a list of the entries that NAME, a text, names. If

@@ -103,7 +103,8 @@ sorted by name. Leave out a system that ASDF also tests when it tests another sy
                            (setf *unread* '())
                            (systems-below root))))
          (systems (remove-if-not #'tests-something-p below))
-         (inner (loop for system in systems append (remove system (tested-with system)))))
+         (inner (loop for system in systems
+                      append (remove system (tested-with system :loaded nil)))))
     (remove-if (lambda (system) (member system inner)) systems)))
 
 (defun systems-below (root)
@@ -157,18 +158,19 @@ of its own."
                      (sb-mop:intern-eql-specializer system))
                nil))
 
-(defun tested-with (system)
-  "Return a list of SYSTEM and all systems that ASDF loads or tests when it tests SYSTEM,
-dependencies first."
+(defun tested-with (system &key (loaded t))
+  "Return a list of SYSTEM and all systems that ASDF tests when it tests SYSTEM, dependencies first.
+If LOADED is true, include those that ASDF only loads."
   (let ((seen '()) (order '()))
-    (labels ((visit (system tested)
+    (labels ((visit (system)
                (unless (member system seen)
                  (push system seen)
-                 (when tested
-                   (dolist (dependency (test-dependencies system))
-                     (visit (dependency-system dependency) (dependency-tested dependency))))
-                 (push system order))))
-      (visit system t))
+                 (dolist (dependency (test-dependencies system))
+                   (let ((other (dependency-system dependency)))
+                     (cond ((dependency-tested dependency) (visit other))
+                           (loaded (pushnew other order)))))
+                 (setf order (cons system (remove system order))))))
+      (visit system))
     (reverse order)))
 
 (defun test-dependencies (system)

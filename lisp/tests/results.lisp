@@ -216,10 +216,11 @@ before :: in a string. Return NIL if there is none."
         (and end (find-package (subseq name 0 end))))))
 
 (defun bare-text (name)
-  "Return NAME, a test's name, as text without a package prefix. For a string such as
-\"CLASS.TEST\", return \"TEST\"."
-  (let ((text (if (symbolp name) (symbol-name name) (test-text name))))
-    (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
+  "Return NAME, a test's name, as text without a package prefix."
+  (if (symbolp name)
+      (symbol-name name)
+      (let* ((text (test-text name)) (mark (search "::" text)))
+        (subseq text (if mark (+ mark 2) 0)))))
 
 (defun former-file (name)
   "Return the path of the file that defined the test NAME and no longer defines it, so that a fresh
@@ -233,7 +234,7 @@ image would lack the test. Return NIL if this is not certain of any file."
                                  ;; a test framework can be locked.
                                  (or (null operator)
                                      (member (symbol-package operator) (all-homes) :test #'eq)
-                                     (not (locked-symbol-p operator))))))))
+                                     (not (core-symbol-p operator))))))))
 
 (defun former-p (name text)
   "Return true if the file that defined the test NAME no longer has this test. Such a test must not
@@ -298,7 +299,7 @@ form whose operator is not from SBCL. Return NIL if there is none, or if the nam
                (and path (loaded-place path number)))))
       (and home
            (or (at-form (lambda (operator) (and operator (member (symbol-package operator) homes))))
-               (at-form (lambda (operator) (not (and operator (locked-symbol-p operator))))))))))
+               (at-form (lambda (operator) (not (and operator (core-symbol-p operator))))))))))
 
 (defun results-data (run)
   "Return a list of JSON objects with the results of RUN, in the order in which the tests began."

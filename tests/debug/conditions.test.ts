@@ -123,11 +123,11 @@ describe('conditions that cannot be shown', () => {
 
   test('a print-object that fails, of an argument in a frame', async () => {
     await session.eval(
-      '(defclass acid () ()) (defmethod print-object ((x acid) s) (declare (ignore s)) (error "no")) (defun takes (x) (error "taken") x)',
+      '(defclass acid () ()) (defmethod print-object ((x acid) s) (declare (ignore s)) (error "no")) (defun takes (x) (declare (optimize debug)) (let ((y (list x))) (error "taken ~D" (length y))))',
     );
     const text = await failure("(takes (make-instance 'acid))");
-    expect(text).toMatch(/^Error: taken\n/);
-    expect(text).toContain('COMMON-LISP-USER::TAKES');
+    expect(text).toMatch(/^Error: taken 1\n/);
+    expect(text).toContain('(COMMON-LISP-USER::TAKES #<COMMON-LISP-USER::ACID>)');
   });
 
   test('an error in a restart’s report', async () => {

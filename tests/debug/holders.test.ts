@@ -66,6 +66,24 @@ describe('an object is held by', () => {
     await session.eval('(setf *hooks* nil)');
   });
 
+  test('a slot, or the function, of a funcallable instance', async () => {
+    await session.eval(
+      '(defclass command () ((key :initform nil)) (:metaclass sb-mop:funcallable-standard-class))',
+    );
+    const way = `variable APP::*BOTH* = #<APP::COMMAND KEY`;
+    const command = "(command (setf *both* (make-instance 'command)))";
+    expect(
+      await holders(`(let* (${command} (visit (visit :a))) (setf (slot-value command 'key) visit))`),
+    ).toBe(`${ONE}${way} ${A.replace('  @N', '')}>  @N\n  slot KEY = ${A}`);
+    const function_ = '(lambda () (setf visit (list visit)))';
+    const form = `(let* (${command} (visit (visit :a)))
+      (sb-mop:set-funcallable-instance-function command ${function_}) visit)`;
+    expect(await holders(form)).toContain(
+      '\n  slot FUNCTION = #<FUNCTION (LAMBDA ()) {A}>  @N\n  closed-over',
+    );
+    await session.eval('(setf *both* nil)');
+  });
+
   test('an EQL specializer of a generic function', async () => {
     expect(
       await holders('(let ((visit (visit :a))) (eval `(defmethod handle ((x (eql ,visit))) 1)) visit)'),
@@ -149,6 +167,14 @@ describe('what does not hold it', () => {
       `Nothing needs to hold ${shown}: numbers and characters are no objects of the heap, and a symbol is held by its package. Ask for an object that could be garbage.`,
     );
   });
+});
+
+test('what a variable of a locked package holds, the program holds', async () => {
+  const kept = '(symbol-value (intern "*KEPT*" :closed))';
+  await session.eval(
+    `(defpackage :closed (:use :cl)) (setf ${kept} (visit :a)) (sb-ext:lock-package :closed)`,
+  );
+  expect(await holders(kept)).toBe(`${ONE}variable CLOSED::*KEPT* = ${A}`);
 });
 
 test('what only SBCL leads to is said to be so', async () => {

@@ -24,6 +24,34 @@ test('an instance tells its slots, and which is not bound', async () => {
   );
 });
 
+test('slots are told of a class without a package or name, in a locked package, or of functions', async () => {
+  await session.eval(
+    `(defpackage :closed (:use :cl) (:lock t))
+     (sb-ext:without-package-locks (eval (read-from-string "(defclass closed::door () ((open :initform 1)))")))
+     (defclass command () ((key :initform 1)) (:metaclass sb-mop:funcallable-standard-class))
+     (defun made (class) (make-instance class))
+     (defvar *unnamed* (make-instance 'standard-class :direct-superclasses (list (find-class 'acceptor))))`,
+  );
+  expect(
+    await session.eval('(made (eval `(defclass ,(make-symbol "LONE") () ((a :initform 1)))))'),
+  ).toContain('#<#:LONE');
+  expect(await inspect('*')).toContain('\n  A = 1');
+  await session.eval('(made *unnamed*)');
+  expect(await inspect('*')).toContain('\n  PORT = (unbound)\n  NAME = "n"');
+  await session.eval("(made 'closed::door)");
+  expect(await inspect('*')).toMatch(/^#<CLOSED::DOOR OPEN 1> .*\n {2}OPEN = 1$/s);
+  await session.eval("(made 'command)");
+  expect(await inspect('*')).toMatch(/\n {2}KEY = 1\n {2}function = #<FUNCTION /);
+  await session.eval('*readtable*');
+  expect(await inspect('*')).toContain('\n  %READTABLE-CASE = :UPCASE');
+});
+
+test('a slot of a structure without a value hides no other', async () => {
+  await session.eval('(defstruct (begun (:constructor make-begun (&aux a))) (a 0 :type cons) (b 4))');
+  await session.eval('(make-begun)');
+  expect(await inspect('*')).toContain('\n  A = (unbound)\n  B = 4');
+});
+
 test('a structure that was made before its class was redefined is told to be that', async () => {
   await session.eval(
     `(defstruct leaf a (b 0 :type fixnum))

@@ -16,6 +16,7 @@ const FORGETFUL = `(defpackage :dim (:use :cl))
 (defun conditional (a #+sbcl b) (list a b))
 (define-compiler-macro spin (&whole form a &key b) (declare (ignore a b)) form)
 (defsetf dial set-dial)
+(defsetf early not-yet)
 (defun set-dial (a new) (list a new))
 (defstruct knob turns)
 (deftype half (n) (list 'integer 0 n))
@@ -86,6 +87,7 @@ describe('code that was compiled without lambda lists', () => {
     expect(text).toContain('\nCompiler macro: arguments not recorded\n');
     expect(text).toContain('\nSetf: DIM::(SETF SPIN), arguments not recorded');
     expect(await firstLine('(setf dim::dial)')).toBe('DIM::(SETF DIAL), arguments not recorded');
+    expect(await firstLine('(setf dim::early)')).toBe('DIM::(SETF EARLY), arguments not recorded');
     expect(await session.text('class_slots', { class: 'dim::knob' })).toContain(
       '\nConstructors: DIM::MAKE-KNOB, arguments not recorded\n',
     );
@@ -97,7 +99,7 @@ internal in DIM
 
 type
   Arguments: (n), from the source
-  Defined: dim.lisp:13:1`);
+  Defined: dim.lisp:14:1`);
   });
 
   test('a program gets no lambda list, or that it is from the source', async () => {

@@ -24,8 +24,8 @@
   "Make the package NAME current, as IN-PACKAGE does."
   `(in-package ,name))
 
-(defun packages-in (text)
-  "Return the names of the packages in which the forms of TEXT, of a file, are read."
+(defun call-with-file (text function)
+  "Call FUNCTION with the native name of a temporary file that contains TEXT, and return its values."
   ;; RANDOM gives the same numbers in each new SBCL, so two runs at once would share a file.
   (let* ((folder (sb-posix:mkdtemp (format nil "~A/live-lisp-test-XXXXXX"
                                            (or (sb-posix:getenv "TMPDIR") "/tmp"))))
@@ -33,10 +33,15 @@
     (unwind-protect
          (progn
            (with-open-file (out path :direction :output) (write-string text out))
-           (loop for number from 0 below (count #\Newline text)
-                 collect (package-name (form-package path nil number))))
+           (funcall function path))
       (remove-file path)
       (sb-posix:rmdir folder))))
+
+(defun packages-in (text)
+  "Return the names of the packages in which the forms of TEXT, of a file, are read."
+  (call-with-file text (lambda (path)
+                         (loop for number from 0 below (count #\Newline text)
+                               collect (package-name (form-package path nil number))))))
 
 (deftest form-package
     (packages-in "(cl:in-package \"LIVE-LISP-TESTS\")
@@ -48,6 +53,17 @@
 ")
   ("COMMON-LISP-USER" "LIVE-LISP-TESTS" "LIVE-LISP.JOBS" "LIVE-LISP-TESTS" "COMMON-LISP-USER"
    "COMMON-LISP-USER"))
+(deftest form-package.newest
+    (call-with-file (format nil "(in-package \"LIVE-LISP.JOBS\")~%(print 1)~%")
+                    (lambda (path)
+                      (flet ((home (date) (package-name (form-package path date 1))))
+                        (let ((before (home nil)))
+                          (live-lisp.jobs::call-with-copy
+                           (lambda (copy)
+                             (funcall live-lisp.jobs::**reads-spans** copy :path path :date 1))
+                           "(print 0) (print 1)")
+                          (list before (home 1) (home nil))))))
+  ("LIVE-LISP.JOBS" "COMMON-LISP-USER" "LIVE-LISP.JOBS"))
 
 ;;; Forms with commas, as within a backquote, and other parts that no form can be evaluated with
 
@@ -107,3 +123,9 @@ fails."
   (live-lisp.jobs::function-called form)
   (live-lisp.jobs::whole-definition-p form (list form))
   (live-lisp.jobs::definition-text (list form)))
+
+;;; Names of tests
+
+(deftest bare-text
+    (mapcar #'live-lisp.tests::bare-text '(point "my.app::adds" "adds"))
+  ("POINT" "adds" "adds"))

@@ -20,6 +20,8 @@ const PROGRAM = `(defpackage :odd (:use :cl))
 (defun boom (stream x &rest more) (declare (ignore stream more)) (error "boom ~A" x))
 (defun tagging (x) (format nil "<~/odd::boom/>" x))
 (defun with-aux (&optional a &rest more &aux (n 3)) (list a more n))
+(defstruct (|aPairOfThings| (:constructor pair)))
+(defun lone () (make-instance (eval \`(defclass ,(make-symbol "LONE") () ()))))
 `;
 
 const session = sharedProgram('odd', PROGRAM);
@@ -105,6 +107,12 @@ describe('a type is proposed that each call has, and that can be declaimed', () 
       '(with-aux 1 2.0 "c")',
       '(function (&optional (and fixnum unsigned-byte) &rest (or simple-string single-float)) (values cons &optional))',
     ],
+    [
+      'wide',
+      '(apply (function wide) (loop repeat 8 collect (pair)))',
+      `(function (${Array(8).fill('odd::|aPairOfThings|').join(' ')}) (values cons &optional))`,
+    ],
+    ['look', '(look (lone))', '(function (t) (values t &optional))'],
     ['fails', '(ignore-errors (fails 1))', '(function ((and fixnum unsigned-byte)) *)'],
     ['unknown', '(unknown 1 "b")', '(function (&rest (or fixnum simple-string)) (values cons &optional))'],
   ])('%s', async (name, form, type) => {

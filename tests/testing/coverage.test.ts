@@ -343,6 +343,27 @@ test('what cannot be measured is counted: forms that only their file lets read, 
   await session.eval('(sb-rt:rem-all-tests)');
 });
 
+test('a file whose definitions can be loaded only once is tested, and not measured', async () => {
+  write(root.path, {
+    'once.asd': `(defsystem "once" :depends-on ("sb-rt") :components ((:file "once"))
+  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
+`,
+    'once.lisp': `(defpackage once (:use :cl)) (in-package :once)
+(defun first-load () (load-time-value (if (shiftf (get 'once :loaded) t) (error "Loaded twice.") 1)))
+(sb-rt:deftest first-load (first-load) 1)
+`,
+  });
+  expect(await run({ system: 'once', coverage: true })).toBe(
+    [
+      'once: 1 test passes (N s).',
+      '',
+      'Coverage: nothing could be measured. Only functions and methods in loaded files of the workspace can be.',
+      'Definitions not measured: 1.',
+    ].join('\n'),
+  );
+  await session.eval('(sb-rt:rem-all-tests)');
+});
+
 const MARKS = `(defpackage marks (:use :cl))
 (in-package :marks)
 (eval-when (:compile-toplevel :load-toplevel :execute)

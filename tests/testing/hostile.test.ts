@@ -157,6 +157,19 @@ test('a system whose tests are of no framework is told beside those that are', a
   });
 });
 
+test('a system that the tests of another only load has its own tests run', async () => {
+  write(join(root.path, 'loaded'), {
+    'loaded.asd': `(defsystem "loaded" :perform (test-op (o c)))
+(defsystem "loads" :in-order-to ((test-op (load-op "loaded"))) :perform (test-op (o c)))
+(defsystem "tests" :in-order-to ((test-op (test-op "loads"))))
+`,
+  });
+  expect(
+    await session.eval(`(live-lisp.evaluate::call-finding-all (lambda () (live-lisp.evaluate::scan-systems :again t)
+      (mapcar #'asdf:component-name (live-lisp.tests::systems-to-test "${root.path}/loaded/"))))`),
+  ).toBe('("loaded" "tests")');
+});
+
 test('an error of a test-op after its tests is told', async () => {
   expect(await run({ system: 'behind' })).toEqual({
     text: 'behind: 1 test passes (N s).\nAfter its tests the run signalled SIMPLE-ERROR: Tests failed.',
