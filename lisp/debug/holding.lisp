@@ -167,7 +167,6 @@ nothing to a user, as when RESTART-CASE has made the name, return \"value\"."
 
 (defun printed-values (values)
   "Return JSON data for VALUES, a list of the values of one form, as answers show them."
-  (let ((data (printing-values (values-data values))))
-    (if (eq data :empty) #() data)))
+  (printing-values (values-data values)))
 
 (setf **hold-function** (lambda (condition job) (hold-condition condition *hold-seconds* job)))

@@ -324,7 +324,7 @@ VALUE if elements are hidden, and an id if the text does not show all of VALUE."
                          ((or cut hidden shortened) (object-id value)))))))
 
 (defun values-data (values)
-  "Return a list of JSON objects for the elements of VALUES, a list, or :EMPTY if there are none.
+  "Return a list of JSON objects for the elements of VALUES, a list, or #() if there are none.
 After 100 values, or when *VALUE-BUDGET* is used up, only count the remaining ones."
   (loop for rest on values
         for index from 0
@@ -332,7 +332,7 @@ After 100 values, or when *VALUE-BUDGET* is used up, only count the remaining on
         collect (value-data (first rest)) into printed
         finally (return (cond (rest (append printed (list (object "omitted" (length rest)))))
                               (printed)
-                              (t :empty)))))
+                              (t #())))))
 
 (defun evaluate-form (form text)
   "Evaluate FORM, set the variables of a REPL such as * and +, and return the result of VALUES-DATA
@@ -419,8 +419,7 @@ members that tell how. Add members about warnings, restarts and settings."
   "Return a plist of JSON members: the number of the form that was evaluated last, and the values
 of the evaluated forms."
   (list "formNumber" *form-number*
-        "values" (loop for values in (reverse *evaluated-values*)
-                       collect (if (eq values :empty) #() values))))
+        "values" (reverse *evaluated-values*)))
 
 (defun evaluate-code (code package)
   "Evaluate the forms of CODE, a text, in PACKAGE or, if PACKAGE is NIL, in the session's package.
