@@ -264,6 +264,7 @@ describe('a system with problems', () => {
     one: '(defun w-one (x) 1)\n',
     two: '\n(defun w-two () (w-undefined))\n',
   });
+  system('warns-late', { late: "(defvar *late* 1)\n\n(compile nil '(lambda () (car 1)))\n" });
   system('stops', { first: '(defvar *first-there* t)\n', second: '(error "stopped in second")\n' });
   system('uncompiled', { fine: '(defvar *fine* t)\n', off: '\n\n(defun off () (let 5))\n' });
   system('unread', { open: '\n(defun open-ended (\n' });
@@ -277,6 +278,14 @@ describe('a system with problems', () => {
         '  warned/two.lisp\n    STYLE-WARNING (line 2:17, DEFUN W-TWO): undefined function: COMMON-LISP-USER::W-UNDEFINED\n' +
         '      in (COMMON-LISP-USER::W-UNDEFINED)\n' +
         '  warned/one.lisp\n    STYLE-WARNING (line 1:1, DEFUN W-ONE): The variable X is defined but never used.',
+    );
+  });
+
+  test('a warning of what is compiled while a fasl is loaded names the source file, and no line of the fasl', async () => {
+    expect((await load('warns-late')).text).toBe(
+      'Loaded system warns-late\n\nWarnings (1):\n' +
+        '  warns-late/late.lisp\n    WARNING (LAMBDA NIL): Constant 1 conflicts with its asserted type LIST.\n' +
+        '      in (CAR 1)',
     );
   });
 
