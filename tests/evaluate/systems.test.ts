@@ -74,6 +74,18 @@ describe('a system', () => {
     expect(await session.eval('(again)')).toBe(':NEW');
   });
 
+  test('whose function was redefined in the image is told so, where nothing is to be loaded', async () => {
+    await session.eval('(defun again () :other)');
+    expect((await load('again')).text.replace(/at [-\d]+ [:\d]+ UTC/, 'at TIME')).toBe(
+      'System again was loaded already, and none of its files has changed.\n\n' +
+        'Different in the image and in the file:\n' +
+        '  function COMMON-LISP-USER::AGAIN of again/again.lisp:1:1: redefined in the image, evaluated at TIME by (defun again () :other)\n' +
+        'load_system with force: true loads the files again.',
+    );
+    await load('again', { force: true });
+    expect(await session.eval('(again)')).toBe(':NEW');
+  });
+
   describe('with a file that defines only a generic function', () => {
     const text = (n: number) => `(defgeneric seen (x))\n(setf (get 'seen :file) ${n})\n`;
     const UNCHANGED = good('System silent was loaded already, and none of its files has changed.');
