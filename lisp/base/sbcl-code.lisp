@@ -49,7 +49,7 @@ a list with these arguments in place of the two."
 method, the list contains arguments that SBCL adds."
   (let* ((limit 20)
          (arguments (cond ((null +frame-arguments+) '())
-                          ((rest (plain-lambda-list (plain-definition +frame-arguments+)))
+                          ((rest (plain-lambda-list (fdefinition +frame-arguments+)))
                            (funcall +frame-arguments+ frame limit))
                           (t (funcall +frame-arguments+ frame)))))
     (if (and (eq :more (debug-kind (frame-function frame)))
