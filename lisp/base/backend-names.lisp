@@ -115,7 +115,8 @@ must not show them."
 (defun note-frame (name role)
   "Record ROLE, a keyword, for frames of the backend's function NAME. :USER-CODE: the backend calls
 user code by this function, so newer frames belong to user code. :WAIT: the function waits for an
-answer, so newer frames only wait. :BETWEEN: user code calls this function, which calls user code."
+answer, so newer frames only wait. :BETWEEN: user code calls this function, which calls user code.
+:ENTRY: the function interrupts user code, so newer frames belong to the interrupt."
   (push (cons name role) **frame-roles**))
 
 (defun frame-role (name)

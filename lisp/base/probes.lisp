@@ -173,12 +173,20 @@ and the path of its fasl, and return its value."
   (equal '(number text function) (plain-lambda-list #'probe-called)))
 (define-probe (+frame-arguments+)
   (in-frame (lambda (frame)
-              (let ((arguments (if (rest (plain-lambda-list (fdefinition +frame-arguments+)))
-                                   (funcall +frame-arguments+ frame 20)
-                                   (funcall +frame-arguments+ frame))))
+              (let ((arguments (given-arguments frame)))
                 (and (= 3 (length arguments))
                      (eql 41 (first arguments))
                      (equal "text" (second arguments)))))))
+(define-probe (with-more-arguments)
+  (block probe
+    (handler-bind
+        ((error (lambda (condition)
+                  (declare (ignore condition))
+                  (loop for frame = (top-frame) then (frame-below frame)
+                        until (eq :more (debug-kind (frame-function frame)))
+                        finally (return-from probe
+                                  (equal '(:other 3) (given-arguments frame)))))))
+      (funcall (compile nil '(lambda (&key key) key)) :other 3))))
 (define-probe ("places of frames" frame-place place-source place-top-level-form place-form-number)
   (in-frame (lambda (frame)
               (let ((place (frame-place frame)))

@@ -19,7 +19,8 @@
 (define-internal given-name (function)
   "Return the name that SBCL gave to FUNCTION, a debug function." ("SB-DI" "DEBUG-FUN-NAME"))
 (define-internal debug-kind (function)
-  "Return the kind of FUNCTION, a debug function. The kind of top-level forms is :TOPLEVEL."
+  "Return the kind of FUNCTION, a debug function. The kind of top-level forms is :TOPLEVEL, and that
+of the code that takes optional and keyword arguments from the stack is :MORE."
   ("SB-DI" "DEBUG-FUN-KIND"))
 (define-internal-name +top-level-form+
   "A symbol. The name of a debug function of kind :TOPLEVEL is a list that begins with it."
@@ -28,6 +29,12 @@
   "The name of the function that returns a list of the arguments of a frame. In newer SBCLs, its
 second argument is the largest number of arguments to return."
   ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
+(define-internal with-more-arguments (name arguments info)
+  "ARGUMENTS is a list of all arguments of a frame of kind :MORE, of which the last two are the
+address and the number of the arguments that the function has not taken yet. Return as second value
+a list with these arguments in place of the two."
+  ("SB-DEBUG" "CLEAN-&MORE-PROCESSOR")
+  (values name (butlast arguments 2) info))
 (define-internal plain-lambda-list (function)
   "Return the lambda list that FUNCTION records." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
 
@@ -36,6 +43,20 @@ second argument is the largest number of arguments to return."
   (let ((name (given-name function)))
     ;; Since SBCL 2.4.3 the name of a top-level form is a string too.
     (if (and (stringp name) (eq :toplevel (debug-kind function))) (list +top-level-form+) name)))
+
+(defun given-arguments (frame)
+  "Return a list of the arguments of FRAME, at most 20, in the form in which SBCL keeps them. For a
+method, the list contains arguments that SBCL adds."
+  (let* ((limit 20)
+         (arguments (cond ((null +frame-arguments+) '())
+                          ((rest (plain-lambda-list (fdefinition +frame-arguments+)))
+                           (funcall +frame-arguments+ frame limit))
+                          (t (funcall +frame-arguments+ frame)))))
+    (if (and (eq :more (debug-kind (frame-function frame)))
+             ;; A list that the limit cut short does not end with an address and a number.
+             (< 1 (length arguments) limit))
+        (nth-value 1 (with-more-arguments (debug-name (frame-function frame)) arguments '()))
+        arguments)))
 
 ;;; Source places of frames
 

@@ -92,7 +92,9 @@ the program could read it, its part has a reason in place of a value."
   "Return a list of PART structures for FUNCTION: its name, its lambda list, its file and its
 closed-over values."
   (append (plain-parts "name" (plain-function-name function)
-                       "parameters" (plain-lambda-list function))
+                       "parameters" (if (typep function 'generic-function)
+                                        (sb-mop:generic-function-lambda-list function)
+                                        (plain-lambda-list function)))
           (let ((source (introspect "FIND-DEFINITION-SOURCE" function)))
             (and source
                  (introspect "DEFINITION-SOURCE-PATHNAME" source)

@@ -221,6 +221,8 @@ GUARD-HEAP."
   (multiple-value-prog1 (apply function arguments)
     (guard-heap)))
 
+(note-frame 'collected :entry)
+
 (define-hook +after-collection+ collected)
 
 (defun note-collections ()

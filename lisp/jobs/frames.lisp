@@ -12,15 +12,6 @@
   "Return the name of the function of FRAME."
   (debug-name (frame-function frame)))
 
-(defun sbcl-arguments (frame)
-  "Return a list of the arguments of FRAME in the form in which SBCL keeps them. For a method, the
-list contains arguments that SBCL adds."
-  (cond ((null +frame-arguments+) '())
-        ;; In newer SBCLs the function takes the number of arguments to return.
-        ((rest (plain-lambda-list (plain-definition +frame-arguments+)))
-         (funcall +frame-arguments+ frame 20))
-        (t (funcall +frame-arguments+ frame))))
-
 (defun method-name-p (name)
   "Return true if NAME is a debug name of SBCL for the function of a method."
   (and (consp name)
@@ -38,7 +29,7 @@ that are arguments of the program. Leave out those that SBCL adds for methods."
 (defun kept-arguments (frame)
   "Return a list of the arguments of FRAME. In place of an argument that SBCL has not kept, the list
 contains an object that prints as \"not kept\"."
-  (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
+  (let ((name (frame-name frame)) (arguments (given-arguments frame)))
     (loop for argument in (if (method-name-p name) (program-arguments name arguments) arguments)
           collect (if (or (typep argument 'unprintable)
                           (eq argument :invalid-value-for-unescaped-register-storage))
@@ -94,7 +85,10 @@ the value of its variable if SBCL has kept this value. If the caller did not pas
 is the default value."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
-      (if (and parameters (< start (length arguments)))
+      (if (and parameters
+               (< start (length arguments))
+               ;; These are as the caller passed them.
+               (not (eq :more (debug-kind (frame-function frame)))))
           (append (subseq arguments 0 start)
                   (loop for (key value) on (nthcdr start arguments) by #'cddr
                         for name = (and (keywordp key) (symbol-name key))
@@ -157,9 +151,10 @@ such functions at the ends of the stack are not shown."
 (defun entry-p (name)
   "Return true if NAME, a debug name, belongs to a function through which a signal, a trap, the
 garbage collector or the backend interrupts a thread of the program. Such a function is in
-*ENTRIES*, or it is a method for CAPTURE-STREAM, that is, NAME contains this symbol. Frames newer
-than the frame of such a function do not belong to the program."
+*ENTRIES*, or its role is :ENTRY, or it is a method for CAPTURE-STREAM, that is, NAME contains this
+symbol. Frames newer than the frame of such a function do not belong to the program."
   (or (named-p name *entries*)
+      (eq :entry (frame-role name))
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)

@@ -52,9 +52,11 @@ an undefined name, \"style-warning\", or \"note\"."
 
 (defun compiling-file ()
   "Return the native name of the file being compiled or, if there is none, of the file being loaded,
-or NIL."
-  (let ((path (or *compile-file-truename* *load-truename*)))
-    (and path (native-name path))))
+or NIL. For a fasl, return the name of its source file if there is one."
+  (cond (*compile-file-truename* (native-name *compile-file-truename*))
+        (*load-truename*
+         (let ((source (compiled-from *load-truename*)))
+           (or (and source (native-truename source)) (native-name *load-truename*))))))
 
 (defun context-data ()
   "Return five values about the form that the compiler is processing, each NIL if it is unknown: the
@@ -67,7 +69,8 @@ of the file, and the offset of the form in characters."
                         (native-truename name))))
         (values (context-form context)
                 (context-definitions context)
-                (context-offset context)
+                ;; The offset in a form that is compiled while a file is loaded is not one in the file.
+                (and file (context-offset context))
                 file
                 (and file (nil-if-unknown (context-start context file))))))))
 

@@ -366,7 +366,7 @@ not exist yet, return the type that the program has declaimed for it."
 
 (defun further-data (symbol)
   "Return a list of JSON objects about rare definitions that SYMBOL names: a method combination, a
-compiler macro or declaimed type without a function, a declaration, an alien variable or type."
+compiler macro, a declaimed type without a function, a declaration, an alien variable or type."
   (flet ((thing (present nature type &rest members)
            (and present
                 (make-json-object
@@ -377,8 +377,7 @@ compiler macro or declaimed type without a function, a declaration, an alien var
      (list
       (thing (gethash symbol method-combinations) "METHOD COMBINATION" :method-combination
              "documentation" (doc-text symbol 'method-combination))
-      (thing (and (compiler-macro-function symbol) (not (fboundp symbol)))
-             "COMPILER MACRO" :compiler-macro
+      (thing (compiler-macro-function symbol) "COMPILER MACRO" :compiler-macro
              "arglist" (recorded-arglist (compiler-macro-function symbol)))
       (thing (and (declared-type-p symbol) (not (fboundp symbol))) "DECLAIMED FUNCTION" :function
              "type" (function-type-text symbol))

@@ -68,6 +68,14 @@ describe('locals', () => {
     expect(await last()).toContain('B = #<COMMON-LISP-USER::BAD ID 7>');
   });
 
+  test('a call with wrong keywords has the arguments that it was given', async () => {
+    await session.eval('(defun keyed (n &key a (b 2)) (list n a b))');
+    for (const call of ['(keyed 1 :c 3)', '(keyed 1 :a)']) {
+      await session.eval(call);
+      expect(await last()).toContain(`0: ${call.replace('(', '(COMMON-LISP-USER::').toUpperCase()}`);
+    }
+  });
+
   test('for which no time was left are said to be missing', async () => {
     await session.eval('(defun takes-one (n) (cerror "c" "one") n)');
     await session.eval('(defvar *time* (shiftf live-lisp.jobs::*locals-milliseconds* 0))');

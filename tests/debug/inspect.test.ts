@@ -82,6 +82,7 @@ describe('what it looks into', () => {
   test.each([
     ['*table*', '  9 = :NINE\n  10 = :TEN'],
     ['make-point', '  parameters = (&KEY '],
+    ["#'print-object", '  parameters = (SB-PCL::OBJECT STREAM)'],
     ["'*server*", '  value = #<COMMON-LISP-USER::ACCEPTOR'],
     ['*standard-output*', 'CAPTURE = #<LIVE-LISP.BASE::CAPTURE {'],
   ])('%s', async (value, text) => {

@@ -46,6 +46,7 @@ describe('a system', () => {
   // ASDF lists the workspace once, so what the tests load is there before the first of them.
   system('needed', { needed: '(defun needed () :needed)\n' });
   system('needing', { needing: '(defun needing () (list (needed)))\n' }, ['needed']);
+  system('redone', { redone: '(defun redone () :file)\n' });
   system('again', { again: '(defun again () :old)\n' });
   system('forced', { forced: '(defvar *times* 0)\n(incf *times*)\n' });
   system('vendored', { vendored: '(defvar *vendored* :copy)\n' });
@@ -72,6 +73,19 @@ describe('a system', () => {
     change('again', { again: '(defun again () :new)\n' });
     expect((await load('again')).text).toBe('Loaded system again');
     expect(await session.eval('(again)')).toBe(':NEW');
+  });
+
+  test('whose function was redefined in the image is told so, where nothing is to be loaded', async () => {
+    await load('redone');
+    await session.eval('(defun redone () :other)');
+    expect((await load('redone')).text.replace(/at [-\d]+ [:\d]+ UTC/, 'at TIME')).toBe(
+      'System redone was loaded already, and none of its files has changed.\n\n' +
+        'Different in the image and in the file:\n' +
+        '  function COMMON-LISP-USER::REDONE of redone/redone.lisp:1:1: redefined in the image, evaluated at TIME by (defun redone () :other)\n' +
+        'load_system with force: true loads the files again.',
+    );
+    await load('redone', { force: true });
+    expect(await session.eval('(redone)')).toBe(':FILE');
   });
 
   describe('with a file that defines only a generic function', () => {
@@ -264,6 +278,7 @@ describe('a system with problems', () => {
     one: '(defun w-one (x) 1)\n',
     two: '\n(defun w-two () (w-undefined))\n',
   });
+  system('warns-late', { late: "(defvar *late* 1)\n\n(compile nil '(lambda () (car 1)))\n" });
   system('stops', { first: '(defvar *first-there* t)\n', second: '(error "stopped in second")\n' });
   system('uncompiled', { fine: '(defvar *fine* t)\n', off: '\n\n(defun off () (let 5))\n' });
   system('unread', { open: '\n(defun open-ended (\n' });
@@ -277,6 +292,14 @@ describe('a system with problems', () => {
         '  warned/two.lisp\n    STYLE-WARNING (line 2:17, DEFUN W-TWO): undefined function: COMMON-LISP-USER::W-UNDEFINED\n' +
         '      in (COMMON-LISP-USER::W-UNDEFINED)\n' +
         '  warned/one.lisp\n    STYLE-WARNING (line 1:1, DEFUN W-ONE): The variable X is defined but never used.',
+    );
+  });
+
+  test('a warning of what is compiled while a fasl is loaded names the source file, and no line of the fasl', async () => {
+    expect((await load('warns-late')).text).toBe(
+      'Loaded system warns-late\n\nWarnings (1):\n' +
+        '  warns-late/late.lisp\n    WARNING (LAMBDA NIL): Constant 1 conflicts with its asserted type LIST.\n' +
+        '      in (CAR 1)',
     );
   });
 

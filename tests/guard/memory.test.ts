@@ -80,7 +80,9 @@ describe('an image with little in it', () => {
 
   test('a job beside the one that grows goes on', async () => {
     const quiet = session.eval('(progn (loop repeat 40 do (make-list 1000) (sleep 0.05)) :done)');
-    expect(await session.eval('(grow)')).toMatch(FULL);
+    const text = await session.eval('(grow)');
+    expect(text).toMatch(FULL);
+    expect(text).toContain('It was at:\n  0: (COMMON-LISP-USER::GROW)');
     expect(await quiet).toBe(':DONE');
   });
 });

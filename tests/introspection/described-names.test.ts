@@ -14,6 +14,7 @@ beforeAll(async () => {
      (sb-alien:define-alien-type pair (sb-alien:struct pair (a sb-alien:int)))
      (sb-alien:define-alien-variable "environ" (* sb-alien:c-string))
      (define-compiler-macro early (x) x)
+     (defun late (x) x) (define-compiler-macro late (y) y)
      (defclass animal () ((name :initarg :name :accessor name)))
      (defclass dog (animal) ((name :reader name)))
      (define-condition trouble (error) ())
@@ -50,6 +51,12 @@ describe('what else a symbol names', () => {
     ['early', 'compiler macro\n  Arguments: (X)'],
   ])('%s', async (name, text) => {
     expect(await things(`named::${name}`)).toBe(text);
+  });
+
+  test('a compiler macro stands beside its function', async () => {
+    expect(await things('named::late')).toMatch(
+      /^function\n.*Has a compiler macro\..*\n\ncompiler macro\n {2}Arguments: \(Y\)/s,
+    );
   });
 
   test('S0.17 what is a type with arguments only is a type', async () => {
