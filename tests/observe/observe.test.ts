@@ -70,7 +70,7 @@ describe('calls', () => {
 
   test.each([
     ['(multiple-value-list (twice 4))', 'twice', '(TWICE 4) => 4, 8  N', '(4 8)'],
-    ['(multiple-value-list (none))', 'none', '(NONE) => no values  N', 'NIL'],
+    ['(none)', 'none', '(NONE) => no values  N', '; No values'],
     ['(catch :out (leave 7) 8)', 'leave', '(LEAVE 7) left by a throw  N', '7'],
     [
       '(handler-case (fail "bad") (error () :handled))',
