@@ -21,7 +21,7 @@ SIGNALLED is true if CONDITION is held before handlers of the program run, for a
         (if (null held)
             (too-many-text)
             (unwind-protect
-                 (or (why-not-noted held)
+                 (or (note-stack-or-why-not held)
                      (progn (if job (serve-for-job held job) (serve-for-thread held)) nil))
               (forget-held held))))))
 
@@ -39,7 +39,7 @@ this session holds."
 
 ;;; The frames, restarts and locks of the stopped thread
 
-(defun why-not-noted (held)
+(defun note-stack-or-why-not (held)
   "Record the frames, restarts and locks of this thread in HELD, a HELD structure, by NOTE-STACK.
 Return NIL or, if this fails, a text with the reason. Handle all errors: SBCL is in its debugger
 here, and after an unhandled error it would wait for a command at the terminal."

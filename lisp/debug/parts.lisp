@@ -78,7 +78,8 @@ key, printed. Sort the parts by name, integers by value, if there are at most *S
 the program could read it, its part has a reason in place of a value."
   (flet ((why-unread ()
            (cond ((outdated-p object) "made before its class was redefined")
-                 ;; For these metaclasses, INNER-SLOTS leaves out only unbound slots.
+                 ;; For a class of the program with such a metaclass, INNER-SLOTS leaves out only
+                 ;; unbound slots.
                  ((member (class-of (class-of object))
                           (list (find-class 'standard-class) (find-class 'structure-class)))
                   "unbound")

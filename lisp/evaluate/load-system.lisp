@@ -94,7 +94,7 @@ about that system."
       (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
-(defun operate (name force)
+(defun load-recording (name force)
   "Load the system NAME, and record its definitions. FORCE is T to load it even if it is loaded, a
 list of names of systems to load again, or NIL. Return NIL, or the list from NEEDED-SYSTEM about a
 missing system."
@@ -144,7 +144,7 @@ from NEEDED-SYSTEM about a missing system."
                (/= before redefined))))
       (call-until-fitting
        ;; AGAIN is NIL in the first load, and then T or the value of the second function.
-       (lambda (again) (setf needed (operate name (or again compiling))))
+       (lambda (again) (setf needed (load-recording name (or again compiling))))
        ;; Load again if a restart has redefined a constant, or if a file still differs from the
        ;; loaded code: ASDF compares whole seconds, so it misses a file that was written while
        ;; another image compiled it.
