@@ -101,21 +101,23 @@ or ability, and WHY a text with the reason why the backend cannot use it."
 probe is left to run. A probe that hung or made its process end also counts as done. A result is a
 list (RESULT . NAMES). NAMES are the internals and abilities that the probe tries. RESULT is :BEGINS
 before the probe. After it, RESULT is :RIGHT or a text about the failure."
-  (let ((ended 0) (begun '()))
+  ;; DONE is the number of probes that are done, and BEGUN the NAMES of the probe that began last.
+  (let ((done 0) (begun '()))
     ;; IN ends when the process has ended. An error is usually the timeout of IN (*PATIENCE*).
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
           do (case result
-               (:end (return (values ended t)))
+               (:end (return (values done t)))
                (:begins (setf begun names))
-               (:right (incf ended)
+               (:right (incf done)
                 (setf *proven* (append names *proven*)))
                ((:lost :stands-still)
                 (loop for name in (or begun '("everything"))
                       do (note-unproven name
                                         (if (eq result :lost) "ended the process" "stood still")))
-                (return (values (1+ ended) (null begun))))
-               (t (incf ended)
+                ;; If no probe has begun, none would begin in a new process.
+                (return (values (1+ done) (null begun))))
+               (t (incf done)
                   (dolist (name names) (note-unproven name result)))))))
 
 (defun run-all-probes (files)
@@ -128,12 +130,12 @@ the string FILES."
                     (in (progn (funcall (intern "CLOSE" "SB-POSIX") to)
                                (sb-sys:make-fd-stream from :input t :timeout *patience*
                                                       :external-format :utf-8))))
-               (multiple-value-bind (ended all) (let ((*read-eval* nil)) (take-results in))
+               (multiple-value-bind (done none-left) (let ((*read-eval* nil)) (take-results in))
                  (close in)
                  (ignore-errors (funcall (intern "KILL" "SB-POSIX") id 9))
                  (end-of-process id)
-                 (when all (return))
-                 (incf start ended))))))
+                 (when none-left (return))
+                 (incf start done))))))
 
 (defun probe-internals (files)
   "Run the probes, the tests in base/probes.lisp, and set *PROVEN* and *UNPROVEN*. A probe may have

@@ -76,7 +76,7 @@ fresh SBCL has."
   "Call FUNCTION, without arguments, within WITH-FRESH-SPECIALS and with the floating-point modes of
 a fresh SBCL. Return its values, or NIL if it would have entered the debugger. If a timeout of the
 program ended FUNCTION, signal the timeout again to the program."
-  (let ((modes (float-modes)) (late nil))
+  (let ((modes (float-modes)) (timeout nil))
     (multiple-value-prog1
         (unwind-protect
              (with-fresh-specials
@@ -88,12 +88,12 @@ program ended FUNCTION, signal the timeout again to the program."
                  (let ((sb-ext:*invoke-debugger-hook* (lambda (condition hook)
                                                         (declare (ignore hook))
                                                         (when (typep condition 'sb-ext:timeout)
-                                                          (setf late condition))
+                                                          (setf timeout condition))
                                                         (return nil))))
                    (handler-bind ((condition #'note-kept-away))
                      (funcall function)))))
           (setf (float-modes) modes))
-      (when late (cerror "Continue." late)))))
+      (when timeout (cerror "Continue." timeout)))))
 
 (defmacro with-isolation (&body body)
   "Evaluate BODY, code of the backend within a call of the program, with interrupts off. Hide the

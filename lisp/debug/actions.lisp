@@ -288,7 +288,7 @@ request uses it, another server holds it, or it is not held."
     (object (if held "busy" "gone") t
             "heldBy" (and foreign (holder-text foreign))
             "why" (and (null held) (null foreign) (why-ended number))
-            "held" (newest-numbers))))
+            "held" (shown-held-numbers))))
 
 ;;; The end of the session
 

@@ -11,7 +11,7 @@
 (defparameter *ended-limit* 50
   "The largest number of elements of **ENDED**.")
 
-(defstruct (held (:constructor make-held (number condition seconds job)))
+(defstruct (held (:constructor make-held (number condition seconds job signalled)))
   "An error that is held: THREAD is stopped where CONDITION was signalled.
 NUMBER: a number that no other error of this image has. Answers show it as SHOWN-NUMBER converts it.
 CONDITION: the error, held in THREAD until no request has used it for SECONDS.
@@ -32,12 +32,12 @@ GATE: a semaphore that a request signals after it has set COMMAND to a function.
 GUEST: the job of COMMAND until COMMAND begins. If COMMAND never begins, FORGET-HELD ends this job.
 USER: the job that uses the error, or was the last to use it.
 END: a text with the reason why the error is no longer held, or NIL."
-  number condition seconds job (guest nil) (user nil)
+  number condition seconds job signalled (guest nil) (user nil)
   (session *session*)
   (thread sb-thread:*current-thread*)
   (gate (sb-thread:make-semaphore :name "live-lisp held"))
   (command :starting)
-  (signalled nil) (timed nil)
+  (timed nil)
   (stack '()) (offered '()) (restarts '()) (locks '()) (values '()) (end nil))
 
 (sb-ext:defglobal **held** '() "A list of HELD structures, newest first: the errors that are held.")
@@ -67,19 +67,19 @@ commands of requests about this error. Otherwise NIL.")
   "Return the number of HELD, a HELD structure, in answers to this session."
   (shown-number (held-number held)))
 
-(defun newest-numbers ()
+(defun shown-held-numbers ()
   "Return a sorted list of the numbers of the errors that this session holds. They are the numbers
 in answers."
   (sort (mapcar #'shown-held-number (held-in-session)) #'<))
 
-(defun note-held (condition seconds job)
-  "Add a new HELD structure to **HELD** and return it. CONDITION, SECONDS and JOB are values for its
-slots. Return NIL if this session holds *HELD-LIMIT* errors already, or has ended."
+(defun note-held (condition seconds job signalled)
+  "Add a new HELD structure to **HELD** and return it. The arguments are values for its slots.
+Return NIL if this session holds *HELD-LIMIT* errors already, or has ended."
   (sb-thread:with-mutex (**held-lock**)
     (when (and (< (length (held-in-session)) *held-limit*) (not (session-ended *session*)))
       ;; **HELD-ABOVE** is the highest number that an error had in an image that was lost.
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**)))
-                             condition seconds job)))
+                             condition seconds job signalled)))
         (push held **held**)
         held))))
 
@@ -127,10 +127,13 @@ FUNCTION."
   "If the thread of HELD, a HELD structure, is waiting for a command, reserve HELD for the caller
 and return true. Otherwise return NIL. A thread that has just answered a request soon waits again,
 so try for about half a second."
-  (loop repeat 500
-        while (or (eq (held-command held) :starting)
-                  (and (held-command held) (held-user held) (job-answered (held-user held))))
-        do (sleep 0.001))
+  (flet ((about-to-wait-p ()
+           (or (eq (held-command held) :starting)
+               ;; A command whose request was answered is about to return.
+               (and (held-command held) (held-user held) (job-answered (held-user held))))))
+    (loop repeat 500
+          while (about-to-wait-p)
+          do (sleep 0.001)))
   (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
 
 (defun command-held (held command)
@@ -145,10 +148,11 @@ function without parameters. Return NIL if no command comes within HELD-SECONDS.
   (setf (held-command held) nil)
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)
-      (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
-        ;; A request has just reserved HELD, and will signal the semaphore at once.
-        (sb-thread:wait-on-semaphore (held-gate held))
-        (held-command held))))
+      (let ((claimed (sb-ext:compare-and-swap (held-command held) nil :over)))
+        (when claimed
+          ;; A request has just reserved HELD, and will signal the semaphore at once.
+          (sb-thread:wait-on-semaphore (held-gate held))
+          (held-command held)))))
 
 (defun serve (held)
   "Run the commands for HELD, a HELD structure, in its thread until none comes for HELD-SECONDS. A

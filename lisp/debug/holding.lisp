@@ -6,9 +6,8 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defvar *follower* nil
-  "NIL, or the job of a request whose answer is to report the values of a call. A request can make a
-thread of the program leave a held error by making a call again. During this call, the thread binds
-the variable to the job of the request.")
+  "NIL or, while a thread of the program makes a call again because a request told it to leave a
+held error in this way, the job of this request. Its answer is to report the values of the call.")
 
 (defun hold-condition (condition seconds job &key signalled)
   "Hold CONDITION: stop this thread, and serve requests about it until none comes for SECONDS. Then
@@ -18,13 +17,12 @@ usual course: handlers run, or the job or thread ends. JOB is the job of this th
 SIGNALLED is true if CONDITION is held before handlers of the program run, for a watch
 (watch.lisp)."
   (or (why-not-held condition)
-      (let ((held (note-held condition seconds job)))
+      (let ((held (note-held condition seconds job signalled)))
         (if (null held)
             (too-many-text)
             (unwind-protect
-                 (progn (setf (held-signalled held) signalled)
-                        (or (why-not-noted held)
-                            (progn (if job (serve-for-job held job) (serve-for-thread held)) nil)))
+                 (or (note-stack-or-why-not held)
+                     (progn (if job (serve-for-job held job) (serve-for-thread held)) nil))
               (forget-held held))))))
 
 (defun why-not-held (condition)
@@ -37,11 +35,11 @@ SIGNALLED is true if CONDITION is held before handlers of the program run, for a
 (defun too-many-text ()
   "Return a text which says that no more errors can be held, with the numbers of the errors that
 this session holds."
-  (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
+  (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (shown-held-numbers)))
 
 ;;; The frames, restarts and locks of the stopped thread
 
-(defun why-not-noted (held)
+(defun note-stack-or-why-not (held)
   "Record the frames, restarts and locks of this thread in HELD, a HELD structure, by NOTE-STACK.
 Return NIL or, if this fails, a text with the reason. Handle all errors: SBCL is in its debugger
 here, and after an unhandled error it would wait for a command at the terminal."
@@ -50,11 +48,14 @@ here, and after an unhandled error it would wait for a command at the terminal."
 
 (defun note-stack (held)
   "Record in HELD, a HELD structure, the frames, restarts and locks of this thread."
-  (setf (held-stack held) (folded-user-frames)
-        (held-offered held) (offered-restarts held)
-        (held-restarts held) (values (shown-restarts (held-offered held)))
-        (held-locks held) (locks-of-thread)
-        (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
+  (let* ((stack (folded-user-frames))
+         (offered (offered-restarts held)))
+    (setf (held-stack held) stack
+          (held-offered held) offered
+          (held-restarts held) (shown-restarts offered)
+          (held-locks held) (locks-of-thread)
+          (held-timed held)
+          (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t))))
 
 (defun offered-restarts (held)
   "Return a list of the restarts for the condition of HELD, a HELD structure. If SBCL has entered

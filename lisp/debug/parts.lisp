@@ -45,9 +45,9 @@ as text such as \"1 0\". Do not use the printer, because the session can have se
 the program."
   (let ((text nil))
     (dolist (dimension (reverse dimensions) (or text ""))
-      (multiple-value-bind (rest subscript) (floor index dimension)
+      (multiple-value-bind (outer-index subscript) (floor index dimension)
         (setf text (concatenate 'string (decimal-digits subscript) (and text " ") text)
-              index rest)))))
+              index outer-index)))))
 
 (defun array-parts (array)
   "Return a list of PART structures for the elements of ARRAY. The name of a part is the subscripts
@@ -77,16 +77,17 @@ key, printed. Sort the parts by name, integers by value, if there are at most *S
   "Return a list of PART structures for the slots of OBJECT. If a slot is unbound, or only code of
 the program could read it, its part has a reason in place of a value."
   (let* ((plain (plain-slots-p object))
-         (reported (and (or plain (typep object 'condition)) (all-slots object))))
-    (loop for slot in (sb-mop:class-slots (class-of object))
-          for name = (sb-mop:slot-definition-name slot)
-          for pair = (assoc name reported)
-          collect (cond (pair (make-part (symbol-name name) (cdr pair)))
-                        ((outdated-p object)
-                         (make-part (symbol-name name) nil "made before its class was redefined"))
-                        (plain (make-part (symbol-name name) nil "unbound"))
-                        (t (make-part (symbol-name name) nil
-                                      "only code of the program can read it"))))))
+         (readable (and (or plain (typep object 'condition)) (all-slots object))))
+    (flet ((why-unread ()
+             (cond ((outdated-p object) "made before its class was redefined")
+                   (plain "unbound")
+                   (t "only code of the program can read it"))))
+      (loop for slot in (sb-mop:class-slots (class-of object))
+            for name = (sb-mop:slot-definition-name slot)
+            for pair = (assoc name readable)
+            collect (if pair
+                        (make-part (symbol-name name) (cdr pair))
+                        (make-part (symbol-name name) nil (why-unread)))))))
 
 (defun function-parts (function)
   "Return a list of PART structures for FUNCTION: its name, its lambda list, its file and its
@@ -168,5 +169,5 @@ waits for."
     (sb-thread:thread (thread-parts object))
     (class (class-parts object))
     ;; A Gray stream is a STANDARD-OBJECT, and its stream functions are code of the program.
-    ((and stream (not (or standard-object))) (stream-parts object))
+    ((and stream (not standard-object)) (stream-parts object))
     ((or standard-object structure-object condition) (slot-parts object))))

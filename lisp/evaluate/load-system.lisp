@@ -6,17 +6,19 @@
   "If CONDITION is ASDF's error about a missing dependency, return a list (MISSING BY). MISSING is
 the name of the missing system. BY is the name of the system, or else of the .asd file, that needs
 it. Otherwise return NIL."
-  (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
-    (when (and missing (typep condition missing))
-      (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY"
-                                                                              condition))
-             (by (cond ((typep by (contrib-symbol "ASDF" "SYSTEM")) (asdf-call "COMPONENT-NAME" by))
-                       ((null by) (and *load-truename* (file-namestring *load-truename*))))))
+  (let ((missing-dependency (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
+    (when (and missing-dependency (typep condition missing-dependency))
+      (let* ((missing (asdf-call "MISSING-REQUIRES" condition))
+             (component (asdf-call "MISSING-REQUIRED-BY" condition))
+             (by (cond ((typep component (contrib-symbol "ASDF" "SYSTEM"))
+                        (asdf-call "COMPONENT-NAME" component))
+                       ((null component)
+                        (and *load-truename* (file-namestring *load-truename*))))))
         (and by
-             (typep needed '(or string symbol))
+             (typep missing '(or string symbol))
              ;; ASDF signals this error also for a known system of a wrong version.
-             (null (asdf-call "REGISTERED-SYSTEM" needed))
-             (list (asdf-call "COERCE-NAME" needed) by))))))
+             (null (asdf-call "REGISTERED-SYSTEM" missing))
+             (list (asdf-call "COERCE-NAME" missing) by))))))
 
 (defun call-for-needed (function)
   "Call FUNCTION. Return two values: NIL, and the value of FUNCTION. If FUNCTION signals an error
@@ -34,12 +36,13 @@ not help and the library manager, such as Quicklisp, is not loaded yet, load it,
 again. If a system that another one needs is still missing, return only the list from NEEDED-SYSTEM
 with the names of both."
   ;; This class includes MISSING-DEPENDENCY, ASDF's error about a system that another one needs.
-  (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
+  (let ((missing-component (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     ;; TRY returns only if ASDF has not found a system.
     (flet ((try ()
              (catch 'look-again
                (handler-bind ((error (lambda (condition)
-                                       (when (and missing (typep condition missing))
+                                       (when (and missing-component
+                                                  (typep condition missing-component))
                                          (throw 'look-again nil)))))
                  (return-from call-looking-again (values nil (funcall function)))))))
       (try)
@@ -91,7 +94,7 @@ about that system."
       (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
-(defun operate (name force)
+(defun load-recording (name force)
   "Load the system NAME, and record its definitions. FORCE is T to load it even if it is loaded, a
 list of names of systems to load again, or NIL. Return NIL, or the list from NEEDED-SYSTEM about a
 missing system."
@@ -135,16 +138,20 @@ from NEEDED-SYSTEM about a missing system."
          (needed nil))
     (when (or compiling (stale-systems systems))
       (call-user-code (lambda () (wait-past-fasls system))))
-    (call-until-fitting
-     ;; AGAIN is NIL in the first load, and then T or the value of the second function.
-     (lambda (again) (setf needed (operate name (or again compiling))))
-     ;; Load again if a restart has redefined a constant, or if a file still differs from the loaded
-     ;; code: ASDF compares whole seconds, so it misses a file that was written while another image
-     ;; compiled it.
-     (lambda ()
-       (and (not needed)
-            (or (/= redefined (setf redefined (taken-redefined-count)))
-                (and (not force) (stale-systems systems))))))))
+    (flet ((redefined-again-p ()
+             (let ((before redefined))
+               (setf redefined (taken-redefined-count))
+               (/= before redefined))))
+      (call-until-fitting
+       ;; AGAIN is NIL in the first load, and then T or the value of the second function.
+       (lambda (again) (setf needed (load-recording name (or again compiling))))
+       ;; Load again if a restart has redefined a constant, or if a file still differs from the
+       ;; loaded code: ASDF compares whole seconds, so it misses a file that was written while
+       ;; another image compiled it.
+       (lambda ()
+         (and (not needed)
+              (or (redefined-again-p)
+                  (and (not force) (stale-systems systems)))))))))
 
 (defun loaded-data (name force)
   "Load the system NAME, which ASDF has found. If FORCE is true, load it again even if it is loaded
@@ -167,12 +174,11 @@ already. Return a JSON object about the outcome."
 plist of JSON members."
   (scan-systems)
   (multiple-value-bind (system needed) (found-system name)
-    (let ((plain (string-downcase (string-left-trim "#:" name))))
+    (let* ((bare (string-left-trim "#:" name)) (lower-case (string-downcase bare)))
       (list "value"
             (cond (system (loaded-data (asdf-call "COMPONENT-NAME" system) force))
-                  (needed
-                   (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
-                  (t (missing-data plain plain)))))))
+                  (needed (missing-data (first needed) bare (second needed)))
+                  (t (missing-data lower-case lower-case)))))))
 
 (define-operation ("load-system" :members t :holds t :gives load-system-data)
     ((name string "The name of a system.")

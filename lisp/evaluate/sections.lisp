@@ -105,6 +105,7 @@ character are symbols and numbers, which have no effect anyway."
            (wrap-dispatched (char)
              (map-characters
               (lambda (sub)
+                ;; The reader converts SUB to upper case, and no digit can be one.
                 (let ((function (and (char= sub (char-upcase sub))
                                      (not (digit-char-p sub))
                                      (get-dispatch-macro-character char sub readtable))))

@@ -30,19 +30,18 @@ LIFTING: the number of running calls of CALL-UNLIMITED."
 (sb-ext:defglobal **limits-lock** (sb-thread:make-mutex :name "live-lisp limits")
   "The mutex that a thread holds while it changes a limit.")
 
-(defmacro limit-call (name limits)
-  "Call the C function NAME, getrlimit or setrlimit, for the address space. LIMITS is a vector of
-the soft and the hard limit. Return true on success."
-  `(sb-sys:with-pinned-objects (,limits)
+(defmacro limit-call (name limit)
+  "Call the C function NAME, getrlimit or setrlimit, for the address space. LIMIT is a vector (SOFT
+HARD). Return true on success."
+  `(sb-sys:with-pinned-objects (,limit)
      (zerop (sb-alien:alien-funcall
              (sb-alien:extern-alien ,name
                                     (function sb-alien:int sb-alien:int sb-sys:system-area-pointer))
-             +address-space+ (sb-sys:vector-sap ,limits)))))
+             +address-space+ (sb-sys:vector-sap ,limit)))))
 
-(defun set-limits (limits)
-  "Set the limit of the address space to LIMITS, a vector of the soft and the hard limit. Return
-true on success."
-  (limit-call "setrlimit" limits))
+(defun set-limits (limit)
+  "Set the limit of the address space to LIMIT, a vector (SOFT HARD). Return true on success."
+  (limit-call "setrlimit" limit))
 
 (defun address-space ()
   "Return the number of octets of address space that this process uses, or NIL when it is unknown."
@@ -66,20 +65,20 @@ MEGABYTES is NIL, or on systems other than Linux, which do not enforce the limit
   (let ((before (make-array 2 :element-type '(unsigned-byte 64)))
         (used (and megabytes (find :linux *features*) (address-space))))
     (when (and used (limit-call "getrlimit" before))
-      (let ((limited (copy-seq before)))
-        (setf (aref limited 0) (min (+ used (* 1024 1024 megabytes)) (aref before 0)))
-        (when (set-limits limited)
-          (setf **limits** (make-limits before limited)))))))
+      (let ((now (copy-seq before)))
+        (setf (aref now 0) (min (+ used (* 1024 1024 megabytes)) (aref before 0)))
+        (when (set-limits now)
+          (setf **limits** (make-limits before now)))))))
 
 (defun keep-reserve (limits)
   "Update the soft limit in the slot NOW of LIMITS, a LIMITS structure. If the process has nearly
 reached the limit, raise it, because a garbage collection that cannot get memory would end the
 image. Raise it at most +RESERVES+ times. Once the process has freed memory, set the limit back to
 the value in the slot FIRST, so that it can be raised +RESERVES+ times again."
-  (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
+  (let ((used (address-space)) (now (limits-now limits)) (first-soft (limits-first limits)))
     (cond ((null used))
-          ((< used (- first +reserve+))
-           (setf (aref now 0) first
+          ((< used (- first-soft +reserve+))
+           (setf (aref now 0) first-soft
                  (limits-reserves limits) +reserves+))
           ((and (plusp (limits-reserves limits)) (< (- (aref now 0) used) (floor +reserve+ 2)))
            (decf (limits-reserves limits))

@@ -38,8 +38,8 @@ rounds."
   "Call FUNCTION for each position in the arrays ONE and OTHER, with the position and the two
 elements there. The position in vectors is an index. In arrays, which must have the same dimensions,
 it is (:SUBSCRIPTS subscript...)."
-  (flet ((part (array index)
-           (if (< index (array-total-size array)) (row-major-aref array index) '%nothing))
+  (flet ((element (vector index)
+           (if (< index (length vector)) (aref vector index) '%nothing))
          (subscripts (index)
            (loop for (nil . inner) on (array-dimensions one)
                  collect (multiple-value-bind (subscript rest) (floor index (reduce #'* inner))
@@ -47,12 +47,10 @@ it is (:SUBSCRIPTS subscript...)."
                            subscript))))
     (if (and (vectorp one) (vectorp other))
         (loop for index below (max (length one) (length other))
-              do (funcall function index
-                          (if (< index (length one)) (aref one index) '%nothing)
-                          (if (< index (length other)) (aref other index) '%nothing)))
+              do (funcall function index (element one index) (element other index)))
         (dotimes (index (array-total-size one))
-          (funcall function (cons :subscripts (subscripts index)) (part one index)
-                   (part other index))))))
+          (funcall function (cons :subscripts (subscripts index))
+                   (row-major-aref one index) (row-major-aref other index))))))
 
 (defparameter *parts-of-key* 1000
   "The largest number of parts of a hash table key that is compared. A search for a larger key takes
@@ -82,14 +80,14 @@ if the table lacks the key."
 (defun call-with-slots (function one other)
   "Call FUNCTION for each slot of ONE and OTHER, instances of the same class, with the position
 (:SLOT name) and the two values. For an unbound slot, pass the symbol %NOTHING."
-  (let ((slots (inner-slots one)) (others (inner-slots other)))
-    (loop for (name . value) in (union slots others :key #'car)
-          for (one other) = (loop for known in (list slots others)
-                                  collect (let ((pair (assoc name known)))
-                                            (if pair (cdr pair) '%nothing)))
-          do (funcall function (cons :slot name) one other))))
+  (let ((slots (inner-slots one)) (other-slots (inner-slots other)))
+    (flet ((value-in (slots name)
+             (let ((pair (assoc name slots))) (if pair (cdr pair) '%nothing))))
+      (loop for (name) in (union slots other-slots :key #'car)
+            do (funcall function (cons :slot name)
+                        (value-in slots name) (value-in other-slots name))))))
 
-(defun caller-of-places (one other)
+(defun visitor-of-parts (one other)
   "Return the function that visits the parts of ONE and OTHER in pairs, such as CALL-WITH-SLOTS.
 Return NIL if one of them has no parts, or if they have parts of different kinds. Also return NIL if
 both are strings, for which FIRST-DIFFERENCE uses the faster OTHER-CHARACTER."
@@ -127,9 +125,9 @@ is false, ignore letter case."
           return index))
 
 (defparameter *others-of-part* 8
-  "The largest number of comparisons that COMPARED-P records for one object.")
+  "The largest number of comparisons that COMPARED-BEFORE-P records for one object.")
 
-(defun compared-p (seen depth one other)
+(defun compared-before-p (seen depth one other)
   "Return true if SEEN records a comparison of ONE with OTHER at nesting depth DEPTH or less.
 Otherwise return NIL, and record this comparison in SEEN. But record at most *OTHERS-OF-PART*
 comparisons of ONE. SEEN is a hash table from objects to alists from other objects to depths."
@@ -151,17 +149,15 @@ can be beyond *COMPARED-PARTS* or *COMPARED-DEPTH*."
                  (decf left (floor (length one) *characters-of-part*))))
              (look (path one other depth)
                (when (minusp (decf left)) (return-from first-difference nil))
-               (let ((caller (and (not (eq one other))
-                                  (< depth *compared-depth*)
-                                  (caller-of-places one other))))
-                 (cond ((eq one other))
-                       (caller (unless (compared-p seen depth one other)
-                                 (funcall caller
-                                          (lambda (place one other)
-                                            (look (cons place path) one other (1+ depth)))
-                                          one other)))
-                       ((and (stringp one) (stringp other)) (look-strings path one other))
-                       ((not (alike-p exactly one other)) (found path one other))))))
+               (unless (eq one other)
+                 (let ((visitor (and (< depth *compared-depth*) (visitor-of-parts one other))))
+                   (cond (visitor (unless (compared-before-p seen depth one other)
+                                    (funcall visitor
+                                             (lambda (place one other)
+                                               (look (cons place path) one other (1+ depth)))
+                                             one other)))
+                         ((and (stringp one) (stringp other)) (look-strings path one other))
+                         ((not (alike-p exactly one other)) (found path one other)))))))
       (look '() one other 0)
       nil)))
 

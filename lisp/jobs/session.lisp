@@ -168,6 +168,7 @@ evaluation would bind them."
 keep no object alive."
   (dolist (symbol '(* ** *** / // ///))
     (set symbol nil)
+    ;; *VALUES-BEFORE* would keep the object alive too.
     (let ((cell (nthcdr (position symbol *session-variables*) *values-before*)))
       (when cell (setf (car cell) nil)))
     (set-session-variable symbol nil)))
@@ -177,11 +178,11 @@ keep no object alive."
 PACKAGE unless that is NIL. Afterwards, even after a throw, store the values that FUNCTION has
 changed in the session."
   (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list (session-values *session*))))
-         (cell (nthcdr (position '*package* *session-variables*) before))
-         (readtable (nthcdr (position '*readtable* *session-variables*) before)))
+         (package-cell (nthcdr (position '*package* *session-variables*) before))
+         (readtable-cell (nthcdr (position '*readtable* *session-variables*) before)))
     ;; The loop below compares with these elements, so it does not store PACKAGE in the session.
-    (setf (car cell) (or package (usable-package (car cell)))
-          (car readtable) (usable-readtable (car readtable)))
+    (setf (car package-cell) (or package (usable-package (car package-cell)))
+          (car readtable-cell) (usable-readtable (car readtable-cell)))
     (with-session-variables before
       ;; *READ-SUPPRESS* is not a session variable. If it stayed true, no form of a later call could
       ;; be read to reset it.

@@ -75,12 +75,12 @@ that instead. TEXT is a function that returns the source text of FORM."
   "Evaluate FORM, the part at PATH, and return a list of its values. Add its effects to ACCOUNT, an
 ACCOUNT structure. If PARTS-OF returns forms for FORM, for example because it is a PROGN, evaluate
 these one by one."
-  (multiple-value-bind (parts first declarations) (parts-of form)
+  (multiple-value-bind (parts first-index declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form form path account)
         (loop with values = '()
               for part in parts
-              for index from first
+              for index from first-index
               for part-path = (append path (list index))
               do (when (account-builds account) (report-open account))
                  (setf values (if declarations

@@ -50,6 +50,7 @@ image. Stop after a form that leaves the image broken."
              (handler-bind ((warning #'muffle-warning))
                (replay-entries forms (lambda (remark) (push remark remarks))))
              (list "value" t)))
+      ;; The answer has REMARKS even if a throw to the job, such as an interruption, ends REPLAY.
       (let ((members (job-result *job*
                                  (lambda ()
                                    (call-in-session
@@ -109,6 +110,7 @@ EFFECTS, an EFFECTS structure. Return NIL, or a text with the reason why the for
              "The readtable that it was read with is not there.")
             (t (failure-of
                 (lambda ()
+                  ;; Settings that changed before the form are not effects of the form.
                   (let ((*package* package) (*compared-settings* (thread-settings)))
                     (proclaim-policy (gethash "policy" entry))
                     ;; CALL-NOTING records the definitions of the form as made by this text and not
@@ -125,7 +127,8 @@ user code. Load ASDF or the library manager if TEXT names one of their packages.
 handles, invoke the first available restart of *CHOSEN-RESTARTS*. If there is none, end FUNCTION and
 return a text about the condition."
   (let* ((tag (list nil))
-         (condition
+         ;; NIL, a condition, or a text.
+         (failure
           (catch tag
             (flet ((fail (condition hook)
                      (declare (ignore hook))
@@ -141,9 +144,9 @@ return a text about the condition."
                     (*program-hook* #'fail))
                 (restart-case (progn (funcall function) nil)
                   (abort () "Its ABORT restart was invoked.")))))))
-    ;; CONDITION may be the exhaustion of the stack.
-    (when condition (protect-stack-again))
-    (if (typep condition 'condition) (report-text 300 condition) condition)))
+    ;; FAILURE may be the exhaustion of the stack.
+    (when failure (protect-stack-again))
+    (if (typep failure 'condition) (report-text 300 failure) failure)))
 
 ;;; Whether the image still works
 

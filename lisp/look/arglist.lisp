@@ -74,7 +74,7 @@ or notinline."
     (remove nil (list (and (declared-type-p name) "FTYPE")
                       (and (member inline '(inline notinline)) (symbol-name inline))))))
 
-(defun setf-text (symbol)
+(defun setf-call-text (symbol)
   "Return text with the name (SETF SYMBOL) and its lambda list. Return NIL if this name has neither
 a function nor a setf expander."
   (let ((name (list 'setf symbol)))
@@ -140,22 +140,24 @@ number of its methods. If METHODS is true, add the lambda lists of LIMIT methods
      (methods boolean :optional "True for the lambda lists of methods, too.")
      offset limit)
   "Return how to call a function: lambda list, type, documentation."
-  (multiple-value-bind (target symbol setf) (named-target name package)
+  ;; If NAME is (SETF SYMBOL), TARGET is this list.
+  (multiple-value-bind (target symbol setf-name-p) (named-target name package)
     (let ((kind (function-kind target)))
       (call-user-code
        (lambda ()
          (make-json-object
           (list* "name" (name-text target)
-                 "natures" (if setf '() (exact-natures symbol))
+                 "natures" (if setf-name-p '() (exact-natures symbol))
                  "kind" kind
                  "type" (function-type-text target)
                  "declaimed" (declaimed target)
-                 "documentation" (and kind (doc-text (if (fboundp target) target symbol)
-                                                     (if (fboundp target) 'function 'setf)))
+                 "documentation" (and kind (if (fboundp target)
+                                               (doc-text target 'function)
+                                               (doc-text symbol 'setf)))
                  "compilerMacro" (and (compiler-macro-function target)
                                       (or (recorded-arglist (compiler-macro-function target))
                                           "arguments not recorded"))
-                 "setf" (and (not setf) (setf-text symbol))
+                 "setf" (and (not setf-name-p) (setf-call-text symbol))
                  (append (and kind (arglist-data target))
                          (and (equal kind "GENERIC-FUNCTION")
                               (generic-members (plain-definition target) methods offset

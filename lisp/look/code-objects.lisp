@@ -26,12 +26,12 @@ name of the first function in CODE that is not inside another one."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
-        (let ((others (loop for index below (code-functions code)
-                            for other = (simple-function-name (code-function code index))
-                            when (equal other (root-of other)) collect other)))
-          (cond ((member root others :test #'equal) root)
-                (others (first others))
-                (t root))))))
+        (let ((outermost (loop for index below (code-functions code)
+                               for other = (simple-function-name (code-function code index))
+                               when (equal other (root-of other)) collect other)))
+          (if (or (null outermost) (member root outermost :test #'equal))
+              root
+              (first outermost))))))
 
 (defun roots-in (code)
   "Return a list of the results of ROOT-IN for all functions in the code object CODE, without
@@ -102,26 +102,27 @@ SBCL's."
 and arrays. The second argument of VISIT is true if the symbol names a handler of a HANDLER-BIND
 clause. Examine at most 2000 elements of CONSTANT."
   (let ((left 2000))
-    (labels ((walk (part depth &aux before)
+    (labels ((walk (part depth &aux last-element)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
-                     do (walk (setf before (pop part)) (1- depth)))
-               ;; SBCL keeps a clause of a HANDLER-BIND as a pair (TEST . HANDLER). After the loop,
-               ;; BEFORE is then TEST, and PART is HANDLER.
+                     do (setf last-element (pop part))
+                        (walk last-element (1- depth)))
+               ;; PART is an atom now, except if the loop has met a limit.
                (cond ((null part))
                      ((symbolp part)
                       (when (program-symbol-p part)
-                        (funcall visit part (typep before '(or handled-class function)))))
+                        ;; SBCL keeps a clause of a HANDLER-BIND as a pair (TEST . HANDLER).
+                        (funcall visit part (typep last-element '(or handled-class function)))))
                      ((and (typep part '(simple-array t)) (plusp depth))
                       (loop for index below (array-total-size part)
                             while (plusp (decf left))
                             do (walk (row-major-aref part index) (1- depth)))))))
       (walk constant 50))))
 
-(defun kept-parameters-p (list &optional defaults (depth 10))
+(defun kept-parameters-p (list &optional (depth 10))
   "Return true if LIST has the shape of a lambda list without default forms, as SBCL keeps it in a
-code object. LIST must have at most 200 parameters and at most DEPTH levels of nesting. DEFAULTS is
-true if LIST is the part of a lambda list after &OPTIONAL or &KEY."
-  (loop for rest = list then (cdr rest)
+code object. LIST must have at most 200 parameters and at most DEPTH levels of nesting."
+  (loop with defaults = nil ; True after &OPTIONAL or &KEY.
+        for rest = list then (cdr rest)
         repeat 201
         while (consp rest)
         do (let ((part (car rest)))
@@ -130,7 +131,7 @@ true if LIST is the part of a lambda list after &OPTIONAL or &KEY."
                    ((not (and (consp part)
                               (plusp depth)
                               (or (not defaults) (null (cdr part)))
-                              (kept-parameters-p part nil (1- depth))))
+                              (kept-parameters-p part (1- depth))))
                     (return nil))))
         finally (return (symbolp rest))))
 
@@ -147,12 +148,15 @@ messages of an argument check: the constant before LIST is the cell of a functio
 *ARGUMENT-CHECKS*, or only lambda lists are between such a cell and LIST. If +NAME-OF-CELL+ is true,
 this SBCL keeps no such cells among the constants. Then it suffices that only lambda lists precede
 LIST."
-  (let ((after (and +name-of-cell+ t)))
+  (let ((after-check (and +name-of-cell+ t)))
     (map-constants (lambda (constant)
-                     (when (eq constant list) (return-from after-check-p after))
-                     (setf after (if (typep constant 'cell)
-                                     (member (cell-name constant) *argument-checks* :test #'equal)
-                                     (and after (consp constant) (kept-parameters-p constant)))))
+                     (when (eq constant list) (return-from after-check-p after-check))
+                     (setf after-check
+                           (if (typep constant 'cell)
+                               (member (cell-name constant) *argument-checks* :test #'equal)
+                               (and after-check
+                                    (consp constant)
+                                    (kept-parameters-p constant)))))
                    code)))
 
 (defun data-after-check-p (list code)
@@ -178,17 +182,23 @@ calls of functions in *ARGUMENT-CHECKS*."
 a lambda list that SBCL keeps for its error messages about arguments. The lambda list of a macro
 begins with a list that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda list
 keywords, or comes directly after the function that checks the arguments (see AFTER-CHECK-P)."
-  (and (consp constant)
-       (let ((of (first constant)))
-         ;; For example, OF is (:MACRO WITH-FOO . DEFMACRO).
-         (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
+  (flet ((names-macro-p (part) ; PART is, for example, (:MACRO WITH-FOO . DEFMACRO).
+           (and (consp part)
+                (eq :macro (first part))
+                (consp (rest part))
+                (cddr part)
+                (symbolp (cddr part))))
+         (has-keyword-p (list)
+           (loop for rest = list then (cdr rest)
+                 repeat 201
+                 while (consp rest)
+                   thereis (member (car rest) lambda-list-keywords))))
+    (and (consp constant)
+         (or (names-macro-p (first constant))
              (and (kept-parameters-p constant)
                   (intersection *argument-checks* (called-names code))
                   (or (and (after-check-p constant code) (not (data-after-check-p constant code)))
-                      (loop for rest = constant then (cdr rest)
-                            repeat 201
-                            while (consp rest)
-                              thereis (member (car rest) lambda-list-keywords))))))))
+                      (has-keyword-p constant)))))))
 
 (defun method-alone-p (code)
   "Return true if all named functions in the code object CODE belong to one method, and CODE does

@@ -117,34 +117,36 @@ specializers of METHOD."
         (order (precedence-positions function))
         (sure '()) (perhaps '()))
     (dolist (method (sb-mop:generic-function-methods function))
-      (let ((fits (mapcar #'fits (sb-mop:method-specializers method) arguments precedences)))
-        (cond ((member nil fits))
-              ((member :perhaps fits)
+      (let ((matches (mapcar #'specializer-match
+                             (sb-mop:method-specializers method) arguments precedences)))
+        (cond ((member nil matches))
+              ((member :perhaps matches)
                (push (list method
-                           (loop for fit in fits for i from 0 when (eq fit :perhaps) collect i))
+                           (loop for match in matches
+                                 for position from 0
+                                 when (eq match :perhaps) collect position))
                      perhaps))
               (t (push method sure)))))
     (values (stable-sort (nreverse sure)
                          (lambda (one other) (more-specific-p one other order precedences)))
             (nreverse perhaps))))
 
-(defun fits (specializer argument precedence)
+(defun specializer-match (specializer argument precedence)
   "Return T if ARGUMENT, a CALL-ARGUMENT structure, matches SPECIALIZER, NIL if not, and :PERHAPS if
 only some instances of the class of ARGUMENT match. PRECEDENCE is the class precedence list of this
 class."
   (let* ((value (argument-value argument))
-         (of-class (eq (argument-kind argument) :class))
-         (abstract (and of-class (abstract-p value))))
-    (cond ((typep specializer 'class)
-           (cond ((member specializer precedence) t)
-                 ;; An argument of class INTEGER may be a FIXNUM.
-                 ((and abstract (member value (precedence specializer))) :perhaps)))
-          (of-class
-           (let ((class (class-of (sb-mop:eql-specializer-object specializer))))
-             (and (or (eq class value)
-                      (and abstract (member value (precedence class))))
-                  :perhaps)))
-          (t (eql (sb-mop:eql-specializer-object specializer) value)))))
+         (of-class (eq (argument-kind argument) :class)))
+    (flet ((perhaps-of-p (class)
+             ;; An argument of class INTEGER may be a FIXNUM.
+             (and of-class (abstract-p value) (member value (precedence class)))))
+      (cond ((typep specializer 'class)
+             (cond ((member specializer precedence) t)
+                   ((perhaps-of-p specializer) :perhaps)))
+            (of-class
+             (let ((class (class-of (sb-mop:eql-specializer-object specializer))))
+               (and (or (eq class value) (perhaps-of-p class)) :perhaps)))
+            (t (eql (sb-mop:eql-specializer-object specializer) value))))))
 
 (defun abstract-p (class)
   "Return true if CLASS is a built-in class such as INTEGER, all of whose instances belong to its
@@ -168,11 +170,11 @@ precedence lists of the arguments' classes."
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)
         unless (eq a b)
-          return (and (or (not (typep a 'class))
-                          (and (typep b 'class)
-                               (let ((places (elt precedences position)))
-                                 (< (or (position a places) 0) (or (position b places) 0)))))
-                      t)))
+          ;; An EQL specializer is more specific than a class.
+          return (cond ((not (typep a 'class)) t)
+                       ((not (typep b 'class)) nil)
+                       (t (let ((precedence (elt precedences position)))
+                            (< (or (position a precedence) 0) (or (position b precedence) 0)))))))
 
 (defun precedence-positions (function)
   "Return a list of the positions, from 0, of the required parameters of the generic function

@@ -105,14 +105,14 @@ definition of NAME itself is left out. Code without a name, such as a top-level 
   (remove name (mapcar #'name-of (users-of index name '(:calls :macroexpands :constant)))
           :test #'equal))
 
-(defun used-anyway-p (index name users names)
+(defun used-anyway-p (index name users known)
   "Return true if the function NAME counts as used even if no other function of its package is used:
 it is exported, it is a macro, a function contains NAME as data, or a function of another package or
-code without a name uses it. USERS is a list from OTHER-USERS. The keys of the hash table NAMES are
+code without a name uses it. USERS is a list from OTHER-USERS. The keys of the hash table KNOWN are
 the names of the functions of the package. INDEX is the index of uses."
   (or (external-p name)
       (and (symbolp name) (or (macro-function name) (mentioner index name)) t)
-      (notevery (lambda (user) (gethash user names)) users)))
+      (notevery (lambda (user) (gethash user known)) users)))
 
 (defun without-entry (index names)
   "NAMES is a list of the names of all functions of a package. Return a list of those functions that
@@ -151,8 +151,8 @@ first."
                           for data = (unused-row-data index name)
                           when data collect data))
             (without (without-entry index names)))
-        (flet ((externalp (data)
-                 (json-member "external" data)))
+        (flet ((external-row-p (row)
+                 (json-member "external" row)))
           (object "package" (package-name home)
                   "functions" (length names)
                   "interpreted" (and **interpreted** t)
@@ -162,6 +162,6 @@ first."
                               (loop for file being the hash-keys of *within* collect file)
                               (files-of index))
                   "withoutEntry" (mapcar #'name-text without)
-                  "rows" (page (append (remove-if-not #'externalp unused)
-                                       (remove-if #'externalp unused))
+                  "rows" (page (append (remove-if-not #'external-row-p unused)
+                                       (remove-if #'external-row-p unused))
                                0 10000)))))))

@@ -101,7 +101,7 @@ If TEXT cannot be read or compiled, end the operation with an error answer."
                       (when unreadable
                         (fail (json-member "text" unreadable)))
                       forms))
-             (named (named-in home parameters))
+             (lambda-list (named-in home parameters))
              (*error-output* (make-broadcast-stream)))
         (unless forms (fail "it has no form"))
         (prog1 (handler-bind ((warning (lambda (warning)
@@ -109,8 +109,8 @@ If TEXT cannot be read or compiled, end the operation with an error answer."
                                            (setf problem (report-text 200 warning)))
                                          (muffle-warning warning))))
                  (compile nil
-                          `(lambda ,named
-                             (declare (ignorable ,@(parameter-variables named)))
+                          `(lambda ,lambda-list
+                             (declare (ignorable ,@(parameter-variables lambda-list)))
                              ,@forms)))
           (when problem (fail problem)))))))
 
@@ -127,13 +127,13 @@ which accepts any arguments."
   "Return a copy of the lambda list PARAMETERS with NIL in place of each default form, since a
 default form may have side effects. Leave out supplied-p parameters, and &AUX with all that follows.
 If PARAMETERS has &KEY, add &ALLOW-OTHER-KEYS."
-  (append (loop with place = nil
+  (append (loop with section = nil ; The last lambda list keyword.
                 for parameter in parameters
                 until (member parameter
                               (set-difference lambda-list-keywords
                                               '(&optional &rest &key &allow-other-keys)))
-                do (when (member parameter lambda-list-keywords) (setf place parameter))
-                collect (if (and (consp parameter) (member place '(&optional &key)))
+                do (when (member parameter lambda-list-keywords) (setf section parameter))
+                collect (if (and (consp parameter) (member section '(&optional &key)))
                             (list (first parameter) nil)
                             parameter))
           (and (member '&key parameters)

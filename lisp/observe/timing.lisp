@@ -81,14 +81,14 @@ seconds as CPU, and OCTETS of memory."
   "Call FUNCTION as often as the number TIMES says, and return a TAKEN structure with the average
 cost of a call."
   (declare (type function function) (type (and fixnum (integer 1)) times))
-  (let ((octets (sb-ext:get-bytes-consed))
-        (cpu (get-internal-run-time))
+  (let ((octets-before (sb-ext:get-bytes-consed))
+        (cpu-before (get-internal-run-time))
         (begun (get-internal-real-time)))
-    (declare (type internal-time octets cpu begun))
+    (declare (type internal-time octets-before cpu-before begun))
     (dotimes (index times) (funcall function))
     (let ((seconds (seconds-between begun (get-internal-real-time)))
-          (cpu (seconds-between cpu (get-internal-run-time)))
-          (octets (float (- (the internal-time (sb-ext:get-bytes-consed)) octets) 1d0))
+          (cpu (seconds-between cpu-before (get-internal-run-time)))
+          (octets (float (- (the internal-time (sb-ext:get-bytes-consed)) octets-before) 1d0))
           (count (float times 1d0)))
       (make-taken (/ seconds count) (/ cpu count) (/ octets count)))))
 
@@ -133,7 +133,7 @@ costs. The times are CPU times if both functions mostly use a CPU, else real tim
          (first-one (multiple-value-list (times-needed one)))
          (first-other (multiple-value-list (times-needed other)))
          (times-one (first first-one)) (times-other (first first-other))
-         (ones (rest first-one)) (others (rest first-other))
+         (ones (list (second first-one))) (others (list (second first-other)))
          (slow (loop for taken in (append ones others) thereis (> (taken-seconds taken) seconds)))
          (least (if slow *slow-rounds* *rounds-at-least*)))
     ;; TIMES-NEEDED has measured round 0.

@@ -169,13 +169,16 @@ recorded, and with a proposed declaration."
          (places '())
          (values '())
          (counts '()))
-    ;; A place for which no call had an argument gets an empty tally, and so the type T.
-    (flet ((at (place)
+    (flet ((tally-of (place)
              (or (cdr (assoc place places))
-                 (let ((tally (make-tally))) (push (cons place tally) places) tally))))
+                 (let ((tally (make-tally))) (push (cons place tally) places) tally)))
+           (type-of-place (place)
+             (let ((tally (cdr (assoc place places))))
+               ;; Without a tally, no call had an argument for PLACE.
+               (if tally (joined-type tally) t))))
       (dolist (call calls)
         (loop for (place . argument) in (places-of parameters (call-arguments call))
-              do (count-type (at place) argument))
+              do (count-type (tally-of place) argument))
         (when (eq :returned (call-how call))
           (pushnew (length (call-values call)) counts)
           (loop for value in (call-values call)
@@ -193,8 +196,6 @@ recorded, and with a proposed declaration."
               "proposed" (and calls
                               (bare-type-text
                                `(declaim
-                                 (ftype (function ,(proposed-parameters parameters
-                                                                        (lambda (place)
-                                                                          (joined-type (at place))))
+                                 (ftype (function ,(proposed-parameters parameters #'type-of-place)
                                                   ,(proposed-values values counts))
                                         ,name))))))))

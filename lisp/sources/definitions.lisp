@@ -31,12 +31,16 @@ none is from a file."
 it. Else return IDENTITY."
   (if (typep identity '(cons t function)) (cdr identity) identity))
 
+(deftype ordinary-function ()
+  "The type of functions whose own code object tells their source."
+  '(and function (not generic-function)))
+
 (defun identity-file (identity)
   "IDENTITY is the object that a definition made: a function, a method, a source location, or SBCL's
 record of a DEFSETF. Return SBCL's name of the file with the definition. Return NIL if the
 definition is from no file or from a file of SBCL."
   (let* ((identity (without-record identity))
-         (name (if (typep identity '(and function (not generic-function)))
+         (name (if (typep identity 'ordinary-function)
                    (let ((source (function-source identity))) (and source (source-name source)))
                    (let ((location (location-of identity)))
                      (and location (location-name location))))))
@@ -48,7 +52,7 @@ the number of the top-level form that made the definition. Return NIL if the num
 for a definition that EVAL or COMPILE made."
   (let* ((identity (without-record identity)) (location (location-of identity)))
     (cond (location (location-form location))
-          ((and (typep identity '(and function (not generic-function))) (identity-file identity))
+          ((and (typep identity 'ordinary-function) (identity-file identity))
            (first (introspect "DEFINITION-SOURCE-FORM-PATH"
                               (introspect "FIND-DEFINITION-SOURCE" identity)))))))
 

@@ -34,10 +34,11 @@ mark it as made by the last load."
          (parts (and definitions (loaded-parts old new))))
     (dolist (definition definitions)
       (let* ((maker (known-maker definition file old serial))
-             (number (and maker new (possible-maker-number definition maker old new parts))))
-        (cond ((and maker new (null number))
-               ;; DEFINITION is gone. Store MAKER, the form that made it, because the texts of later
-               ;; loads do not contain this form.
+             (decidable (and maker new))
+             (number (and decidable (possible-maker-number definition maker old new parts)))
+             (gone (and decidable (null number))))
+        (cond (gone
+               ;; Store MAKER, because the texts of later loads do not contain this form.
                (setf (definition-maker definition) maker))
               (t (setf (definition-serial definition) (source-file-serial file)
                        (definition-maker definition) nil)
@@ -133,10 +134,12 @@ lacks."
   ;; The first of the DEFINER-CALLS is the DEFMACRO itself.
   (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
     (let* ((number (position maker new :test #'string=))
-           (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))
-      (and number
-           (or (null now) (subsetp (definers before) (definers now) :test #'string-equal))
-           number))))
+           (old-macro (and number (macro-of maker old)))
+           (new-macro (and old-macro (macro-of maker new)))
+           (defines-less (and new-macro
+                              (not (subsetp (definers old-macro) (definers new-macro)
+                                            :test #'string-equal)))))
+      (and (not defines-less) number))))
 
 (defun macro-of (form forms)
   "Return the DEFMACRO form in the vector FORMS for the operator of FORM, or NIL. Forms are texts."
@@ -154,10 +157,10 @@ DEFINITION, or empty if this form is unknown. Return true if FORM could make DEF
 the names of DEFINITION: its SHOWN-NAMES and, for an export, the name of the package. FORM must
 contain each name that MAKER contains, or all names if MAKER is empty. If MAKER lacks a name, it
 builds the name from words. Then FORM must contain those words of the name that MAKER contains."
-  (let ((tokens (tokens-of form)) (made (tokens-of maker)))
+  (let ((tokens (tokens-of form)) (maker-tokens (tokens-of maker)))
     (and tokens
          (every (lambda (name)
-                  (if (or (null made) (in-names-p name made))
+                  (if (or (null maker-tokens) (in-names-p name maker-tokens))
                       (in-names-p name tokens)
                       (subsetp (intersection (words-of name) (words-of maker)
                                              :test #'string-equal)

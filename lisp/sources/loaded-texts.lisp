@@ -11,7 +11,7 @@ began to compile it or to load it as source. An entry is removed when the load i
 may come from these versions.")
 
 (defparameter *former-limit* 4000000
-  "The maximum size, in octets, of the texts in **FORMER-TEXTS**.")
+  "The maximum size, in octets, of the texts in **FORMER-TEXTS**, not counting the oldest one.")
 
 (sb-ext:defglobal **evaluated-texts** '()
   "A list of (TEXT PACKAGE SYMBOL...) lists, newest first, for evaluated forms that may contain a
@@ -106,32 +106,39 @@ fasl, or NIL."
                    (car *source-copy*)
                    (source-file-path file)))
          (path (sb-ext:parse-native-namestring name))
-         ;; The date and the text that NOTE-READ has recorded for this load.
+         ;; The (DATE . TEXT) pair from NOTE-READ. It is NIL if this image has neither compiled FILE
+         ;; nor loaded it as source, but only loaded a fasl.
          (read (gethash name **texts-read**))
          (date (if read (car read) (date-of path)))
-         (dates (loop for source in sources
-                      when (source-date source) collect (source-date source))))
+         (dates-in-code (loop for source in sources
+                              when (source-date source) collect (source-date source))))
     (remhash name **texts-read**)
-    (flet ((unchanged-p ()
+    (flet ((same-fasl-again-p ()
+             (and (not read) compiled (eql compiled (source-file-compiled file))))
+           (unchanged-p ()
              (and date
-                  (if dates (member date dates) (or (null compiled) (<= date compiled)))
+                  (cond (dates-in-code (member date dates-in-code))
+                        (compiled (<= date compiled))
+                        (t t))
                   ;; Another image may have compiled the file, and the file may have changed later
                   ;; in the same second.
                   (or read (not (eql date compiled))))))
-      (if (and compiled (not read) (eql compiled (source-file-compiled file)))
-          ;; The same fasl was loaded again, so its text is known already. Do not read the file: it
-          ;; may have changed within the second of its date.
+      (if (same-fasl-again-p)
+          ;; The text of this fasl is known already. Do not read the file: it may have changed
+          ;; within the second of its date.
           (values (source-file-text file) (source-file-date file))
           (values (and (unchanged-p) (if read (cdr read) (read-text path)))
-                  (or (first dates)
-                      (if (and date compiled) (min date compiled) date)))))))
+                  (cond (dates-in-code (first dates-in-code))
+                        ;; The fasl was made from a version that is at most as new as the fasl.
+                        ((and date compiled) (min date compiled))
+                        (t date)))))))
 
 (defun complete-sources (file sources)
   "Store the positions of forms in SOURCES, a list of debug sources of the file FILE. SBCL stores
 these positions only at the end of a load, so the positions of code from a failed load would be
 unknown otherwise."
   (multiple-value-bind (text date) (loaded-text file sources)
-    ;; SET-TEXT is only for complete loads, but the image may have code from this text too.
+    ;; SET-TEXT must not record the text of a failed load. But the image may have code from it.
     (keep-former-text (source-file-path file) date text)
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
@@ -181,6 +188,7 @@ Return NIL if there is none."
 text that is equal to the present one."
   (loop for version in versions
         for text = (text-marked (gethash "file" version) (gethash "mark" version))
+        ;; Each text is from READ-TEXT, so it has a READING structure.
         for reading = (and text (gethash text **readings**))
         collect (object "features" (and text (feature-names (reading-features reading)))
                         "text" (and text

@@ -47,10 +47,10 @@ or an expander."
 (defun user-text (name function)
   "Return the text under which answers show FUNCTION, a simple function: the function named NAME, or
 a method or an expander of NAME."
-  (let ((method (method-of function name)) (kind (kind-word (kind-reached name function))))
+  (let ((method (method-of function name)) (word (kind-word (kind-reached name function))))
     (if method
         (method-name-text name method)
-        (format nil "~A~@[ (~A)~]" (function-name-text name) kind))))
+        (format nil "~A~@[ (~A)~]" (function-name-text name) word))))
 
 (defun has-inside-p (function kind name)
   "Return true if the code of FUNCTION contains the code or the value of NAME, or calls NAME as a
@@ -103,19 +103,21 @@ Leave out functions whose debug sources are in the list FRESH: they have just be
 code has a constant that satisfies the predicate WANTED. Leave out functions whose debug sources are
 in the list FRESH: they have just been compiled."
   (let ((uses '()))
-    (map-code
-     (lambda (code)
-       (when (block found
-               (map-constants (lambda (constant)
-                                (when (funcall wanted constant) (return-from found t)))
-                              code))
-         (dotimes (index (code-functions code))
-           (let* ((function (code-function code index))
-                  (user (enclosing-name (plain-function-name function))))
-             (when (and user
-                        (not (member (function-source function) fresh :test #'eq))
-                        (in-force-p user function))
-               (push (make-compiled-use symbol user function) uses)))))))
+    (flet ((has-wanted-p (code)
+             (map-constants (lambda (constant)
+                              (when (funcall wanted constant) (return-from has-wanted-p t)))
+                            code)
+             nil))
+      (map-code
+       (lambda (code)
+         (when (has-wanted-p code)
+           (dotimes (index (code-functions code))
+             (let* ((function (code-function code index))
+                    (user (enclosing-name (plain-function-name function))))
+               (when (and user
+                          (not (member (function-source function) fresh :test #'eq))
+                          (in-force-p user function))
+                 (push (make-compiled-use symbol user function) uses))))))))
     uses))
 
 (defun layout-users (symbol layout fresh)

@@ -11,15 +11,15 @@
   "VALUE is a number or a nested list. Return the value of *READ-DEFAULT-FLOAT-FORMAT* with which
 the floats in VALUE print without exponent markers. Return DOUBLE-FLOAT if they have several
 formats."
-  (let ((left (list value)) (format nil))
+  (let ((parts-left (list value)) (found nil))
     (loop repeat 10000
-          while (and left (not (eq format 'double-float)))
-          do (let ((part (pop left)))
+          while (and parts-left (not (eq found 'double-float)))
+          do (let ((part (pop parts-left)))
                (typecase part
-                 (double-float (setf format 'double-float))
-                 (float (setf format 'single-float))
-                 (cons (push (cdr part) left) (push (car part) left)))))
-    (or format 'double-float)))
+                 (double-float (setf found 'double-float))
+                 (float (setf found 'single-float))
+                 (cons (push (cdr part) parts-left) (push (car part) parts-left)))))
+    (or found 'double-float)))
 
 (defun result-text (value)
   "Return VALUE, which is not a string, as text for a model. NIL becomes \"nil\", and other values
