@@ -8,17 +8,17 @@ const LIMIT = 500;
 /** Number of calls that one request gets from the audit log. */
 const PAGE_SIZE = 100;
 
-/** Maps the id of each running call to its row, and to the element that shows how it ends. */
-const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
+/** Maps the id of each running call to its row, and to the element that shows whether it runs, waits or has ended. */
+const running = new Map<unknown, { row: HTMLElement; state: HTMLElement }>();
 
 /** Maps the id of each open question to the id of the call that waits for the human's answer. */
 const waiting = new Map<string, unknown>();
 
 /** Maps the id of a call whose question is open to the end of this call. Under newer versions of MCP, such a call ends
  * before the human has answered: its result makes the client ask, and the client sends the answer in a new request. */
-const ends = new Map<unknown, End>();
+const ends = new Map<unknown, CallEnd>();
 
-type End = { readonly [name: string]: unknown };
+type CallEnd = { readonly [name: string]: unknown };
 
 /** Removes all calls, because the session sends the recent ones again. */
 export function forgetCalls(): void {
@@ -30,10 +30,10 @@ export function forgetCalls(): void {
 
 export function callBegan({ id, time, client, tool, lines }: { readonly [name: string]: unknown }): void {
   const list = byId('call-list');
-  const end = element('span', { class: 'end' }, 'runs …');
+  const state = element('span', { class: 'end' }, 'runs …');
   const args = (Array.isArray(lines) ? lines : []).map(String);
-  const row = callRow(new Date(Number(time) * 1000), String(client), String(tool), end, args.join('\n'));
-  running.set(id, { row, end });
+  const row = callRow(new Date(Number(time) * 1000), String(client), String(tool), state, args.join('\n'));
+  running.set(id, { row, state });
   list.prepend(row);
   while (list.childElementCount > LIMIT) list.lastElementChild?.remove();
   byId('no-call').hidden = true;
@@ -49,6 +49,7 @@ export function callWaits(question: string, call: unknown): void {
 /** Shows that a call no longer waits for the answer to QUESTION. */
 export function callGoesOn(question: string): void {
   const call = waiting.get(question);
+  // Before callEnded, which does not show the end of a call whose question is open.
   waiting.delete(question);
   const end = ends.get(call);
   ends.delete(call);
@@ -59,22 +60,22 @@ export function callGoesOn(question: string): void {
 function showWait(call: unknown, isWaiting: boolean): void {
   const found = running.get(call);
   if (found === undefined) return;
-  found.end.textContent = isWaiting ? 'waits for your answer, above' : 'runs …';
+  found.state.textContent = isWaiting ? 'waits for your answer, above' : 'runs …';
   found.row.classList.toggle('waiting', isWaiting);
   filterRow(found.row);
 }
 
-export function callEnded(how: End): void {
-  const { id, isError, milliseconds, line } = how;
+export function callEnded(end: CallEnd): void {
+  const { id, isError, milliseconds, line } = end;
   if ([...waiting.values()].includes(id)) {
-    ends.set(id, how);
+    ends.set(id, end);
     return;
   }
   const found = running.get(id);
   if (found === undefined) return;
   running.delete(id);
-  const { row, end } = found;
-  end.replaceChildren(endText(isError !== true, Number(milliseconds)), element('bdi', {}, String(line)));
+  const { row, state } = found;
+  state.replaceChildren(endText(isError !== true, Number(milliseconds)), element('bdi', {}, String(line)));
   row.classList.remove('waiting');
   row.classList.toggle('failed', isError === true);
   filterRow(row);
@@ -84,7 +85,7 @@ function endText(succeeded: boolean, milliseconds: number): string {
   return `${succeeded ? 'done' : 'failed'} in ${duration(milliseconds)} `;
 }
 
-function callRow(date: Date, client: string, tool: string, end: HTMLElement, args: string): HTMLElement {
+function callRow(date: Date, client: string, tool: string, state: HTMLElement, args: string): HTMLElement {
   // Without the spaces, screen readers would read the parts as one word.
   const head = element(
     'summary',
@@ -95,7 +96,7 @@ function callRow(date: Date, client: string, tool: string, end: HTMLElement, arg
     ' ',
     element('bdi', { class: 'tool' }, tool),
     ' ',
-    end,
+    state,
   );
   return element('li', {}, element('details', {}, head, element('pre', {}, args)));
 }
@@ -153,18 +154,17 @@ async function logPage(offset: number) {
 
 function logRow(call: { readonly [name: string]: unknown }): HTMLElement {
   const { time, tool, caller, authority, image } = call;
-  const end = objectIn(call['end']);
-  const { success, milliseconds, error } = end;
+  const { success, milliseconds, error } = objectIn(call['end']);
   const how = success === undefined ? 'unfinished ' : endText(success === true, Number(milliseconds));
   const by = [caller, authority, image].filter((each) => each !== undefined).join(', ');
-  const shown = element(
+  const state = element(
     'span',
     { class: 'end' },
     how,
     element('bdi', {}, error === undefined ? '' : String(error)),
   );
   const date = new Date(String(time));
-  const row = callRow(date, by, String(tool), shown, JSON.stringify(call['arguments'], null, 2));
+  const row = callRow(date, by, String(tool), state, JSON.stringify(call['arguments'], null, 2));
   row.querySelector('time')?.replaceChildren(date.toLocaleString('sv'));
   row.classList.toggle('failed', success === false);
   return row;

@@ -67,39 +67,43 @@ export function partsOf(text: string): Part[] {
  * after the change. */
 class Hunk {
   readonly rows: Row[] = [];
-  #before: number;
-  #after: number;
+  #nextBefore: number;
+  #nextAfter: number;
   /** The rows of removed lines that are not yet paired with an added line. */
   #removed: Row[] = [];
   /** True when the last line of the hunk so far is an added line. */
   #adds = false;
 
   constructor(before: number, after: number) {
-    this.#before = before;
-    this.#after = after;
+    this.#nextBefore = before;
+    this.#nextAfter = after;
   }
 
   /** Adds LINE if it belongs to the hunk, and returns whether it does. */
   takes(line: string): boolean {
     const mark = line.charAt(0);
-    if (!' -+\\'.includes(mark) || mark === '') return false;
+    if (!/^[-+ \\]/.test(line)) return false;
     // The note that a file has no newline at its end belongs to the line before it.
     if (mark === '\\') {
       const note = { text: line, changed: true };
       this.rows.push(this.#adds ? { after: note } : { before: note });
       return true;
     }
+    // Added lines stand beside the removed lines directly before them.
     if (mark === ' ' || (mark === '-' && this.#adds)) this.#removed = [];
     this.#adds = mark === '+';
-    const before = mark === '+' ? undefined : { number: this.#before++, text: line, changed: mark === '-' };
-    const after = mark === '-' ? undefined : { number: this.#after++, text: line, changed: mark === '+' };
-    const beside = before === undefined ? this.#removed.shift() : undefined;
-    if (beside !== undefined && after !== undefined) beside.after = after;
-    else {
-      const row = { ...(before && { before }), ...(after && { after }) };
-      this.rows.push(row);
-      if (mark === '-') this.#removed.push(row);
+    const side = (number: number): Side => ({ number, text: line, changed: mark !== ' ' });
+    if (mark === '+') {
+      const after = side(this.#nextAfter++);
+      const beside = this.#removed.shift();
+      if (beside === undefined) this.rows.push({ after });
+      else beside.after = after;
+      return true;
     }
+    const row: Row = { before: side(this.#nextBefore++) };
+    if (mark === ' ') row.after = side(this.#nextAfter++);
+    else this.#removed.push(row);
+    this.rows.push(row);
     return true;
   }
 }
@@ -114,14 +118,14 @@ function hunkElement(rows: readonly Row[]): HTMLElement {
     chunk.style.containIntrinsicBlockSize = `auto ${some.length * 1.4}em`;
     chunk.append(...some.map(rowElement));
     table.append(chunk);
-    pairs.set(chunk, some);
+    unmarked.set(chunk, some);
     seen.observe(chunk);
   }
   return table;
 }
 
 /** Maps the element of a chunk in which the changed words are not marked yet to its rows. */
-const pairs = new WeakMap<Element, readonly Row[]>();
+const unmarked = new WeakMap<Element, readonly Row[]>();
 
 /** Marks the changed words of a chunk shortly before it becomes visible. To compare all lines of a long diff at once
  * would take seconds. */
@@ -130,7 +134,8 @@ const seen = new IntersectionObserver(
     for (const { target, isIntersecting } of entries) {
       if (!isIntersecting) continue;
       seen.unobserve(target);
-      for (const [index, row] of (pairs.get(target) ?? []).entries()) markWords(row, target.children[index]);
+      for (const [index, row] of (unmarked.get(target) ?? []).entries())
+        markWords(row, target.children[index]);
     }
   },
   { rootMargin: '500px' },

@@ -95,8 +95,9 @@ function showJobs(jobs: readonly ImageJob[]): void {
   for (const each of jobs) {
     const key = `${each.name ?? ''} ${each.job['job']}`;
     keys.add(key);
+    const isNew = !shown.has(key);
     const found = shown.get(key) ?? jobElement(each);
-    if (!shown.has(key)) list.append(found.row);
+    if (isNew) list.append(found.row);
     found.show(each.job);
     shown.set(key, found);
   }
@@ -119,13 +120,13 @@ function jobElement({ name, job }: ImageJob) {
   const frames = element('pre', {});
   const interrupt = button(`Interrupt call ${job['job']}`, () => {
     interrupt.disabled = true;
-    problem.textContent = '';
+    failure.textContent = '';
     void interruptJob(Number(job['job']), name).then((why) => {
       interrupt.disabled = false;
-      problem.textContent = why;
+      failure.textContent = why;
     });
   });
-  const problem = element('p', { class: 'problem', set: { role: 'alert' } });
+  const failure = element('p', { class: 'problem', set: { role: 'alert' } });
   const about = element('bdi', {}, String(job['about'] ?? ''));
   const row = element(
     'article',
@@ -135,7 +136,7 @@ function jobElement({ name, job }: ImageJob) {
     output,
     element('details', {}, element('summary', {}, 'Frames'), frames),
     interrupt,
-    problem,
+    failure,
   );
   const show = (now: Status) => {
     const { state, seconds, characters, ending } = now;

@@ -6,7 +6,7 @@ import { byId, element } from './dom.ts';
 import { watchErrors } from './errors.ts';
 import { watchImages } from './images.ts';
 import { watchProfile } from './profile.ts';
-import { ask, close, count, forgetQuestions } from './questions.ts';
+import { ask, close, forgetQuestions, showCount } from './questions.ts';
 import { watchRecording } from './recording.ts';
 import { enter, listen, type SessionEvent } from './session.ts';
 import { watchTests } from './tests.ts';
@@ -46,7 +46,7 @@ function say(text: string, connected: boolean): void {
   const line = byId('connection');
   if (line.textContent !== text) line.textContent = text;
   document.body.classList.toggle('disconnected', !connected);
-  count();
+  showCount();
 }
 
 watchFilter();

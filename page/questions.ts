@@ -28,7 +28,7 @@ const open = new Map<string, HTMLElement>();
 export function forgetQuestions(): void {
   for (const article of open.values()) article.remove();
   open.clear();
-  count();
+  showCount();
 }
 
 /** Shows the question ID with HEADLINE, then requests the rest of the question and shows it too. */
@@ -38,7 +38,7 @@ export async function ask(id: string, headline: string): Promise<void> {
   article.append(shownText('h3', 'headline', headline));
   open.set(id, article);
   byId('question-list').append(article);
-  count();
+  showCount();
   announce(`A question waits: ${headline}`);
   try {
     const question = await request<Question | { closed: true }>('question', { id });
@@ -55,7 +55,7 @@ export function close(id: string, why: string): void {
   const hadFocus = article.contains(document.activeElement);
   open.delete(id);
   article.remove();
-  count();
+  showCount();
   settle();
   announce(`A question is closed: ${why}.`);
   byId('last-closed').replaceChildren(...element('span', {}, `The last question: ${why}.`).childNodes);
@@ -77,7 +77,7 @@ function settle(): void {
 
 /** Shows the number of open questions in the heading. While the page is connected to the session, shows it in the title
  * too. */
-export function count(): void {
+export function showCount(): void {
   byId('no-question').hidden = open.size > 0;
   byId('questions-title').textContent = open.size === 0 ? 'Questions' : `Questions (${open.size})`;
   const isGone = document.body.classList.contains('disconnected');
@@ -86,17 +86,18 @@ export function count(): void {
 }
 
 function show(question: Question, article: HTMLElement): void {
-  article.append(...partsOf(question, article));
+  article.append(...questionParts(question, article));
   settle();
 }
 
-function partsOf(question: Question, article: HTMLElement): HTMLElement[] {
+function questionParts(question: Question, article: HTMLElement): HTMLElement[] {
   const setDisabled = (value: boolean) => {
     for (const each of article.querySelectorAll('button')) each.setAttribute('aria-disabled', String(value));
   };
   const answer = async (decision: string, more: object = {}) => {
     if (article.querySelector('button')?.getAttribute('aria-disabled') === 'true') return;
     setDisabled(true);
+    // An answer does not count if, for example, the question is closed already.
     const said = await request<{ counts: boolean; text: string }>('answer', {
       id: question.id,
       shown: question.shown,

@@ -142,6 +142,7 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
     if (opened === undefined) throw new Error('connect was called before find.');
     return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
   };
+  // Texts for the user end in the attach line. The one of the far image is not known here.
   return { find, options: { connect, attachLine: 'the one that live-lisp attach prints there' } };
 }
 

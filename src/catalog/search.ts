@@ -158,8 +158,7 @@ function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
  * punctuation at both ends of NAME. */
 function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
   const tools = ranking.named(name.trim());
-  const inner = tools.length > 0 ? name : name.replace(/^[\s.:/-]+|[\s.:/-]+$/g, '');
-  return inner === name ? tools : ranking.named(inner);
+  return tools.length > 0 ? tools : ranking.named(name.replace(/^[\s.:/-]+|[\s.:/-]+$/g, ''));
 }
 
 function toEntry({ tool, matchInfo }: Hit, includeSchema: boolean): CatalogEntry {

@@ -52,7 +52,7 @@ export async function diagnose(
     ...checkLibraries(config),
     await checkServing(config),
   ];
-  for (const finding of findings) print(findingText(finding));
+  for (const each of findings) print(findingText(each));
   const failure = trial && failureOf(trial);
   if (facts !== undefined && failure !== undefined) {
     print(
@@ -66,6 +66,7 @@ export async function diagnose(
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
+/** Returns the finding about SBCL, and its facts if it can be used. */
 async function checkSbcl(config: Config): Promise<{ finding: Finding; facts?: SbclFacts }> {
   try {
     const { sandbox } = imageOptions(config);
@@ -126,13 +127,13 @@ interface Trouble {
 
 /** Returns the text of a report about a failure, in which the path of the user's home folder is replaced. */
 function reportText({ version, issues, facts, failure, cause, lacking }: Trouble): string {
-  const missing = lacking?.fallbacks.map(
+  const fallbacks = lacking?.fallbacks.map(
     ({ ability, missing }) => `${ability} (${missing.join(', ') || 'as a whole'})`,
   );
   const lines = [
     `live-lisp ${version}, Node ${process.versions.node}, ${type()} ${release()} ${arch()}`,
     `SBCL ${facts.version}: ${facts.features.join(' ')}`,
-    `Missing in this SBCL: ${missing === undefined ? 'not known' : missing.join('; ') || 'nothing'}`,
+    `Missing in this SBCL: ${fallbacks === undefined ? 'not known' : fallbacks.join('; ') || 'nothing'}`,
     `Fails: ${failure.name}. ${cause}`,
     failure.failure,
   ];
@@ -163,7 +164,7 @@ export async function findCulprit(
   const parts: string[] = [];
   let rest = all;
   do {
-    const count = await leastCount(rest.length, (count) => works([...parts, ...rest.slice(0, count)]));
+    const count = await leastCount(rest.length, (tried) => works([...parts, ...rest.slice(0, tried)]));
     // An image works without the first COUNT parts, but not without the first COUNT - 1. So the last of these COUNT
     // parts must be left out.
     parts.push(...rest.slice(count - 1, count));

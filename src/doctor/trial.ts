@@ -162,6 +162,7 @@ function trialConfig(config: Config, folder: string): Config {
     libraries: 'none',
     replay: false,
     history: false,
+    // No step can ask a human, so steps call only tools that need no approval under this policy.
     ask: 'dangerous',
     allow: [],
   };

@@ -63,11 +63,7 @@ export class UnresponsiveFolderError extends UnreadableFile {
 export async function withFileTimeout<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (localFolders.has(folder)) return step();
   if (exiting) return new Promise(() => {});
-  const blocking = givenUp.includes(folder)
-    ? folder
-    : givenUp.length >= GIVEN_UP_LIMIT
-      ? givenUp[0]
-      : undefined;
+  const blocking = blockingFolder(folder);
   if (blocking !== undefined) throw new UnresponsiveFolderError(blocking, folder);
   const answer = step();
   const removePending = () => void pending.delete(answer);
@@ -91,6 +87,13 @@ export async function withFileTimeout<Value>(folder: string, step: () => Promise
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Returns the folder with a given-up operation because of which no operation in FOLDER may begin; undefined when one
+ * may begin. */
+function blockingFolder(folder: string): string | undefined {
+  if (givenUp.includes(folder)) return folder;
+  return givenUp.length >= GIVEN_UP_LIMIT ? givenUp[0] : undefined;
 }
 
 /** Performs STEP and returns its result. If a file system does not answer, throws a SetupError that names the
@@ -119,17 +122,17 @@ export async function checkAnswering(paths: Iterable<string>): Promise<void> {
 
 /** Returns true when PATH exists. Throws an UnresponsiveFolderError when its file system does not answer. */
 export function isThere(path: string): Promise<boolean> {
-  return canBeAsked(path, access);
+  return succeeds(path, access);
 }
 
 /** Like isThere, but also true for a link whose target does not exist. */
 export function entryExists(path: string): Promise<boolean> {
-  return canBeAsked(path, lstat);
+  return succeeds(path, lstat);
 }
 
-function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Promise<boolean> {
+function succeeds(path: string, operation: (path: string) => Promise<unknown>): Promise<boolean> {
   return withFileTimeout(dirname(path), () =>
-    ask(path).then(
+    operation(path).then(
       () => true,
       () => false,
     ),
@@ -143,8 +146,8 @@ const LAST_POLL_LIMIT = (POLL_LIMIT * POLL_MS) / LAST_POLL_MS;
  * operation takes some hundred milliseconds on a file system that answers. Resolves with true when some are still
  * pending. */
 export async function pendingAtLast(): Promise<boolean> {
-  for (let polls = 0; pending.size > givenUp.length && polls < LAST_POLL_LIMIT; polls++)
-    await pause(LAST_POLL_MS);
+  const someAwaited = () => pending.size > givenUp.length;
+  for (let polls = 0; someAwaited() && polls < LAST_POLL_LIMIT; polls++) await pause(LAST_POLL_MS);
   return pending.size > 0;
 }
 
@@ -192,8 +195,9 @@ async function isOnBlockDevice(folder: string): Promise<boolean> {
     // Bits 8 to 19 are the major device number. Linux gives 0 to a file system that is on no block device.
     return process.platform === 'linux' && ((dev >> 8) & 0xfff) !== 0;
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(folder) !== folder;
-    return missing && (await isOnBlockDevice(dirname(folder)));
+    const parent = dirname(folder);
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return isMissing && parent !== folder && (await isOnBlockDevice(parent));
   }
 }
 

@@ -34,7 +34,7 @@ export async function copyRoot(
   { root, target, contents, signal }: RootCopy,
 ): Promise<string> {
   const state = createHash('sha256');
-  const added = new Map(contents);
+  const unplaced = new Map(contents);
   // A budget is exceeded when the remaining time is negative.
   const unlimited = { entries: Number.POSITIVE_INFINITY, remainingMs: () => 0 };
   const top = await Folder.open(target).catch((error: unknown) => {
@@ -49,13 +49,13 @@ export async function copyRoot(
       let entryState: unknown;
       // `place` makes the directory around the path that it gets.
       if (kind === 'folder') await copy.place(`${path}/.`);
-      else if (kind === 'file') entryState = await copyFile(workspace, path, copy, added.get(path));
-      else entryState = await putLink(path, copy, kind === 'link');
+      else if (kind === 'file') entryState = await copyFile(workspace, path, copy, unplaced.get(path));
+      else entryState = await putLink(path, kind, copy);
       state.update(JSON.stringify([kind, path, entryState]));
-      added.delete(path);
+      unplaced.delete(path);
     }
     // What is left are new files, and files that the copy leaves out.
-    for (const [path, content] of added) {
+    for (const [path, content] of unplaced) {
       const place = isInside(root, path) ? await copy.place(path).catch(() => undefined) : undefined;
       if (place === undefined) throw outside(workspace, path, root);
       await putFile(place, 0o666, content);
@@ -152,12 +152,14 @@ async function copyFile(
   });
 }
 
-/** Creates a link for the entry PATH in COPY. If IS_LINK is true, PATH itself is a link; if it leads to an entry of the
- * root, the new link leads to the copy of that entry. Returns the target of PATH; undefined when there is none. */
-async function putLink(path: string, copy: Copy, isLink: boolean): Promise<string | undefined> {
+/** Creates a link in COPY for the entry PATH: a directory of installed packages, or a link. If PATH is a link that
+ * leads to an entry of the root, the new link leads to the copy of that entry. Returns the target of PATH; undefined
+ * when there is none. */
+async function putLink(path: string, kind: 'installed' | 'link', copy: Copy): Promise<string | undefined> {
   const real = await withFileTimeout(dirname(path), () => realpath(path)).catch(() => undefined);
   if (real === undefined) return undefined;
-  await symlink(isLink && isInside(copy.root, real) ? copy.pathOf(real) : real, await copy.place(path));
+  const target = kind === 'link' && isInside(copy.root, real) ? copy.pathOf(real) : real;
+  await symlink(target, await copy.place(path));
   return real;
 }
 

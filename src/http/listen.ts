@@ -151,37 +151,38 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
  * closes each one after its last answer. Returns a function that closes all connections without a running request. */
 function limitConnections(server: Server, { connections, idleMs }: HttpLimits): () => void {
   /** The number of running requests of each connection, the oldest connection first. */
-  const running = new Map<Socket, number>();
+  const requestCounts = new Map<Socket, number>();
   /** The connections whose last answer had no error status. */
   const accepted = new WeakSet<Socket>();
-  const count = (socket: Socket, by: number) => running.set(socket, (running.get(socket) ?? 0) + by);
+  const adjust = (socket: Socket, by: 1 | -1) =>
+    requestCounts.set(socket, (requestCounts.get(socket) ?? 0) + by);
   server.on('connection', (socket) => {
-    running.set(socket, 0);
-    socket.on('close', () => running.delete(socket));
-    if (running.size <= connections) return;
+    requestCounts.set(socket, 0);
+    socket.on('close', () => requestCounts.delete(socket));
+    if (requestCounts.size <= connections) return;
     // Programs without the token could otherwise take all connections, and send nothing on them.
-    for (const [each, requests] of running) {
+    for (const [each, requests] of requestCounts) {
       if (requests > 0 || accepted.has(each)) continue;
-      running.delete(each);
+      requestCounts.delete(each);
       each.destroy();
       return;
     }
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    count(socket, 1);
+    adjust(socket, 1);
     response.on('close', () => {
       if (response.statusCode < 400) accepted.add(socket);
       else accepted.delete(socket);
-      if (running.has(socket)) count(socket, -1);
-      if (!server.listening && !running.get(socket)) socket.end();
+      if (requestCounts.has(socket)) adjust(socket, -1);
+      if (!server.listening && !requestCounts.get(socket)) socket.end();
     });
   });
   server.setTimeout(idleMs, (socket) => {
-    if (!running.get(socket) || socket.writableLength > 0) socket.destroy();
+    if (!requestCounts.get(socket) || socket.writableLength > 0) socket.destroy();
   });
   // Node's closeIdleConnections does not close connections on which nothing was sent yet, so it is not used.
   return () => {
-    for (const [socket, requests] of running) if (requests === 0) socket.destroy();
+    for (const [socket, requests] of requestCounts) if (requests === 0) socket.destroy();
   };
 }
 

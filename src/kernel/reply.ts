@@ -129,9 +129,9 @@ export function pagedList(rows: string[], offset: number, total: number, what: s
 }
 
 /** Returns a list for each different header in ROWS. If MORE is true, `...` follows the last list. Without rows,
- * returns HEADER and a newline. */
-export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
-  if (rows.length === 0) return `${header}\n`;
+ * returns EMPTY_HEADER and a newline. */
+export function listsText(rows: { header: string; text: string }[], more: boolean, emptyHeader = ''): string {
+  if (rows.length === 0) return `${emptyHeader}\n`;
   const headers = [...new Set(rows.map((row) => row.header))];
   const lists = headers.map((header) => {
     const texts = rows.filter((row) => row.header === header).map(({ text }) => text);

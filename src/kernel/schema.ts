@@ -74,17 +74,16 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
   }
   const parameters = new Map(tool.parameters.map((each) => [each.name, each]));
   const takesTrue = (name: string) => parameters.get(name)?.takesTrue === true;
-  const isSwitch = (name: string, value: unknown) => typeof value === 'boolean' && takesTrue(name);
   const isChoice = (name: string) => takesTrue(name) || parameters.get(name)?.enum !== undefined;
-  const absent = (name: string, value: unknown) =>
+  const isAbsent = (name: string, value: unknown) =>
     value === null ||
     value === undefined ||
     (value === '' && isChoice(name)) ||
-    (value === false && isSwitch(name, value));
+    (value === false && takesTrue(name));
   const given = Object.fromEntries(
     Object.entries(args ?? {})
-      .filter(([name, value]) => !absent(name, value))
-      .map(([name, value]) => [name, isSwitch(name, value) ? 'true' : value]),
+      .filter(([name, value]) => !isAbsent(name, value))
+      .map(([name, value]) => [name, value === true && takesTrue(name) ? 'true' : value]),
   );
   for (const name of tool.required) {
     const alternatives = [name, ...(tool.instead?.[name] ?? [])];
@@ -122,18 +121,8 @@ export function readArguments<
  * members of items that are objects; the handler does. Ignores `otherTypes`, which are only for clients. */
 function checkValue(parameter: Parameter, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
-  const isValid =
-    type === 'integer'
-      ? Number.isInteger(value)
-      : type === 'number'
-        ? typeof value === 'number' && Number.isFinite(value)
-        : type === 'array'
-          ? Array.isArray(value)
-          : type === 'object'
-            ? typeof value === 'object' && value !== null && !Array.isArray(value)
-            : typeof value === type;
   const article = /^[aeiou]/.test(type) ? 'an' : 'a';
-  if (!isValid)
+  if (!isOfType(value, type))
     throw new ArgumentError(`Parameter '${name}' must be ${article} ${type}, not ${kindOf(value)}.`);
   if (typeof value === 'number' && minimum !== undefined && value < minimum) {
     throw new ArgumentError(`Parameter '${name}' must be at least ${minimum}, not ${value}.`);
@@ -147,6 +136,21 @@ function checkValue(parameter: Parameter, value: unknown): void {
   if (items && Array.isArray(value))
     for (const [index, each] of value.entries())
       checkValue({ name: `${name}[${index}]`, type: items.type }, each);
+}
+
+function isOfType(value: unknown, type: Parameter['type']): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    default:
+      return typeof value === type;
+  }
 }
 
 /** Returns a noun phrase for the type of VALUE, such as `an array`. For a number, the phrase contains the number. */

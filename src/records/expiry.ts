@@ -155,7 +155,8 @@ function filesIn(folder: string): string[] {
 
 /** Returns true when PATH was last changed before the time BEFORE; false when it does not exist. */
 function isOlder(path: string, before: number): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.mtimeMs < before;
 }
 
 function attempt(step: () => void): void {

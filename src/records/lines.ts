@@ -58,7 +58,8 @@ export class LineFile {
     const line = `${text}\n`;
     const octets = Buffer.byteLength(line);
     const { descriptor, size } = this.#fileFor(octets);
-    if (size !== this.#end) endLastLine(descriptor, size);
+    const mayBeCutOff = size !== this.#end;
+    if (mayBeCutOff) endLastLine(descriptor, size);
     if (writeSync(descriptor, line) !== octets) throw new Error('the disk is full');
     this.#end = size + octets;
     if (sync) fsyncSync(descriptor);
@@ -173,14 +174,16 @@ function* linesBackwards(descriptor: number): Generator<string> {
     for (let end = fstatSync(descriptor).size; end > 0; end -= CHUNK) {
       const octets = Buffer.allocUnsafe(Math.min(end, CHUNK));
       const chunk = octets.subarray(0, readSync(descriptor, octets, 0, octets.length, end - octets.length));
-      const first = end > CHUNK ? chunk.indexOf(NEWLINE) : -1;
-      if (first === -1 && end > CHUNK) {
+      // The line at the beginning of a chunk is complete only at the beginning of the file.
+      const startsFile = end <= CHUNK;
+      const cut = startsFile ? 0 : chunk.indexOf(NEWLINE);
+      if (cut === -1) {
         lineParts.unshift(chunk);
         continue;
       }
-      const lines = Buffer.concat([chunk.subarray(first + 1), ...lineParts]).toString('utf8');
+      const lines = Buffer.concat([chunk.subarray(cut), ...lineParts]).toString('utf8');
       for (const line of lines.split('\n').reverse()) if (line !== '') yield line;
-      lineParts = [chunk.subarray(0, Math.max(0, first))];
+      lineParts = [chunk.subarray(0, cut)];
     }
   } finally {
     closeSync(descriptor);

@@ -15,7 +15,7 @@ interface EndpointOptions extends ServerOptions {
   token: string;
 }
 
-interface HttpLife extends EndpointOptions, Omit<ListenOptions, 'handle'> {
+interface HttpServerOptions extends EndpointOptions, Omit<ListenOptions, 'handle'> {
   /** Called before the process exits. The exit waits for the promise, which resolves when the running calls are
    * interrupted. */
   onEnd: () => Promise<void>;
@@ -33,15 +33,15 @@ const LAST_ANSWERS_MS = 100;
 
 /** Serves MCP over HTTP until a signal ends the process. Resolves with the URL for clients when it listens. Throws a
  * SetupError when it is not possible to listen there. */
-export async function serveHttp(life: HttpLife): Promise<string> {
-  const endpoint = new Endpoint(life);
+export async function serveHttp(options: HttpServerOptions): Promise<string> {
+  const endpoint = new Endpoint(options);
   const listener = await listen({
-    ...life,
+    ...options,
     handle: (request, response) => endpoint.handle(request, response),
   });
   const end = async () => {
     endpoint.refuseFurther();
-    await life.onEnd();
+    await options.onEnd();
     await endpoint.close();
     await listener.end(LAST_ANSWERS_MS);
     process.exit(0);
@@ -59,13 +59,13 @@ export class Endpoint {
   readonly #calls = new Set<Promise<void>>();
   #ends = false;
 
-  constructor(life: EndpointOptions) {
-    this.#mayUse = tokenCheck(life.token);
-    this.#sessions = new HttpSessions(() => createServer(life));
+  constructor(options: EndpointOptions) {
+    this.#mayUse = tokenCheck(options.token);
+    this.#sessions = new HttpSessions(() => createServer(options));
     // For newer versions of MCP (see `isModern` in approvals.ts), a server object exists for one request only. The
     // client listens for changes in another request.
-    const changes = announceChanges(life, async () => this.#modern.notify.toolsChanged());
-    const connect = () => createServer(life, changes);
+    const changes = announceChanges(options, async () => this.#modern.notify.toolsChanged());
+    const connect = () => createServer(options, changes);
     this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
   }
 
@@ -95,8 +95,8 @@ export class Endpoint {
 
   async #answer(request: Request, body: unknown): Promise<Response> {
     // For isLegacyRequest, every GET and DELETE is legacy. One without a session id goes to the SDK, which refuses it.
-    const isOfSession = request.method === 'POST' || request.headers.has('mcp-session-id');
-    return isOfSession && (await isLegacyRequest(request, body))
+    const mayBeLegacy = request.method === 'POST' || request.headers.has('mcp-session-id');
+    return mayBeLegacy && (await isLegacyRequest(request, body))
       ? this.#sessions.answer(request, body)
       : this.#modern.fetch(request, { parsedBody: body });
   }

@@ -151,7 +151,8 @@ function structureParts(
     otherKeys: option('INCLUDE') !== undefined,
   };
   const constructors = options.filter(([key]) => symbolNameOf(key) === 'CONSTRUCTOR');
-  const usualConstructor = [undefined];
+  // Like the option (:CONSTRUCTOR): it has no name and no lambda list.
+  const usualConstructor: readonly (Form | undefined)[] = [undefined];
   return {
     slots: slotNames,
     ...(include !== '' && { include }),
@@ -162,8 +163,9 @@ function structureParts(
     ],
     constructors: new Map(
       (constructors.length > 0 ? constructors : [usualConstructor]).map((each) => {
-        const [, , list] = each;
-        return [nameOr(each, `MAKE-${name}`), list ? lambdaListOf(list) : keywordList];
+        const lambdaList = each[2];
+        const accepted = lambdaList ? lambdaListOf(lambdaList) : keywordList;
+        return [nameOr(each, `MAKE-${name}`), accepted];
       }),
     ),
   };

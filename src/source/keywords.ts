@@ -24,12 +24,12 @@ const INITIALIZING = new Set(['INITIALIZE-INSTANCE', 'REINITIALIZE-INSTANCE', 'S
 
 /** Returns true when PART is a parameter variable whose keyword has the same name, as X in (&key (x 1)). */
 export function namesKeyword(part: Form): boolean {
-  return lambdaListOf(part) !== undefined;
+  return listOfParameter(part) !== undefined;
 }
 
 /** Returns the lambda list in which PART is a keyword parameter, with or without a default; undefined when there is
  * none. */
-function lambdaListOf(part: Form): Form | undefined {
+function listOfParameter(part: Form): Form | undefined {
   if (isParameter(part)) return part.parent;
   const { parent } = part;
   return part.index === 0 && parent !== undefined && isParameter(parent) ? parent.parent : undefined;
@@ -63,19 +63,20 @@ function sectionsOf({ elements }: Form): string[] {
 /** Adds to TAKERS the functions, classes and structures in FORM that have a symbol as keyword parameter or initarg.
  * NAMED returns true for a part that is this symbol. */
 export function addKeywordTakers(form: Form, named: (part: Form) => boolean, takers: KeywordTakers): void {
-  const withSymbol = new Map<Form | undefined, string>();
+  // Maps a list to the name of the symbol in it.
+  const symbolsIn = new Map<Form | undefined, string>();
   const initargs: Form[] = [];
   for (const part of atomsIn(form)) {
     if (part.symbolName === '') continue;
     if (isInitarg(part)) initargs.push(part);
     if (!named(part)) continue;
-    withSymbol.set(part.parent, part.symbolName);
-    const lambdaList = lambdaListOf(part);
+    symbolsIn.set(part.parent, part.symbolName);
+    const lambdaList = listOfParameter(part);
     if (lambdaList !== undefined) addDefinition(definitionAround(lambdaList), takers);
   }
   // A slot definition such as (x :initarg :x): the initarg counts only if it has the name of the symbol.
   for (const { parent: slot, symbolName } of initargs) {
-    const definition = slot && withSymbol.get(slot) === symbolName ? definitionAround(slot) : undefined;
+    const definition = slot && symbolsIn.get(slot) === symbolName ? definitionAround(slot) : undefined;
     if (definition !== undefined) takers.classes.add(definition.name);
   }
 }
@@ -105,16 +106,18 @@ function isInitarg(part: Form): boolean {
 
 /** PARAMETER is a list whose first element is a keyword. Returns true when it declares a keyword parameter of one of
  * TAKERS: as (:name type) in an FTYPE declaration, or as (:name variable) in a parameter ((:name variable) ...). */
-function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): boolean {
+function isDeclared(parameter: Form, takers: KeywordTakers): boolean {
   const { parent } = parameter;
   if (isParameter(parameter)) {
     const declaration = parent?.parent?.parent;
     const [operator, , ...declared] = declaration?.elements ?? [];
-    return operator?.symbolName === 'FTYPE' && declared.some(({ symbolName }) => functions.has(symbolName));
+    return (
+      operator?.symbolName === 'FTYPE' && declared.some(({ symbolName }) => takers.functions.has(symbolName))
+    );
   }
   if (parent === undefined || parameter.index > 0 || !isParameter(parent) || parent.parent === undefined)
     return false;
-  return takesInDefinition(definitionAround(parent.parent), { functions, ...takers });
+  return takesInDefinition(definitionAround(parent.parent), takers);
 }
 
 /** Returns true when PART is an argument of the call LIST, and TAKERS has the called function, or the class or

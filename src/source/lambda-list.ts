@@ -47,12 +47,13 @@ export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): 
     rest: !proper,
     otherKeys: false,
   };
-  let mode = 'required';
+  let mode: 'required' | 'optional' | 'rest' | 'keys' | 'aux' = 'required';
   for (let i = 0; i < elements.length; i++) {
     const element = elements[i];
     const name = symbolNameOf(element);
     if (element?.kind === 'read-time' || element?.kind === 'comma') return undefined;
-    if (name === '&WHOLE' || name === '&ENVIRONMENT') i++;
+    const takesVariable = name === '&WHOLE' || name === '&ENVIRONMENT';
+    if (takesVariable) i++;
     else if (name === '&ALLOW-OTHER-KEYS') list.otherKeys = true;
     else if (name === '&REST' || name === '&BODY' || name === '&MORE') {
       list.rest = true;
@@ -66,8 +67,10 @@ export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): 
         macro && depth < MAX_DEPTH && element?.kind === 'cons'
           ? lambdaListOf(element, true, depth + 1)
           : undefined;
-      list.inner ??= inner && new Map();
-      if (inner) list.inner?.set(list.required, inner);
+      if (inner) {
+        list.inner ??= new Map();
+        list.inner.set(list.required, inner);
+      }
       list.required++;
     } else if (mode === 'optional') list.optional++;
     else if (mode === 'keys') list.keys?.push(keyOf(element));
@@ -76,8 +79,8 @@ export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): 
 }
 
 function keyOf(form: Form | undefined): string {
-  const [variable] = elementsOf(form);
   if (form?.kind !== 'cons') return symbolNameOf(form);
+  const [variable] = elementsOf(form);
   const [keyword] = variable?.kind === 'cons' ? elementsOf(variable) : [];
   return symbolNameOf(keyword ?? variable);
 }

@@ -66,13 +66,13 @@ export class NewArguments {
   readonly #callee: NewFunction;
   readonly #added: Argument[] = [];
   /** The last keyword, until its value is added. */
-  #keyword: string | undefined;
+  #pendingKeyword: string | undefined;
   /** True when the last argument is a keyword that the function takes as a value. */
   #endsInKeyword = false;
   /** The first parameter that was left out. */
   #omitted: string | undefined;
   /** The number of arguments before the first keyword; undefined until a keyword is added. */
-  #positional: number | undefined;
+  #positionalCount: number | undefined;
 
   constructor(callee: NewFunction) {
     this.#callee = callee;
@@ -81,7 +81,7 @@ export class NewArguments {
   /** Adds the keyword FORM, which is argument number NTH (0-based) of the pattern for the new call. If the function
    * would not take FORM as a keyword there, adds it as a value. */
   addKeyword(form: Form, nth: number): void {
-    if (this.#keyword === undefined && this.#isKey(form, nth)) this.#keyword = form.text;
+    if (this.#pendingKeyword === undefined && this.#isKey(form, nth)) this.#pendingKeyword = form.text;
     else {
       this.add({ text: form.text });
       this.#endsInKeyword = true;
@@ -93,10 +93,10 @@ export class NewArguments {
     this.#endsInKeyword = false;
     // Without the omitted argument, ARGUMENT would move into its place.
     if (this.#omitted !== undefined) throw lacking(this.#omitted);
-    if (this.#keyword !== undefined) {
-      this.#positional ??= this.#added.length;
-      this.#added.push({ text: this.#keyword });
-      this.#keyword = undefined;
+    if (this.#pendingKeyword !== undefined) {
+      this.#positionalCount ??= this.#added.length;
+      this.#added.push({ text: this.#pendingKeyword });
+      this.#pendingKeyword = undefined;
     }
     this.#added.push(argument);
   }
@@ -104,14 +104,14 @@ export class NewArguments {
   /** Adds FORMS, the arguments for which the &rest parameter PARAMETER stands. TEXT_OF returns the text of a form.
    * If FORMS is empty, a keyword before PARAMETER is left out too. */
   addRest(parameter: string, forms: readonly Form[], textOf: (form: Form) => string): void {
-    if (forms.length === 0 && this.#keyword !== undefined) {
+    if (forms.length === 0 && this.#pendingKeyword !== undefined) {
       // If the lambda list is unknown, the keyword may be a positional argument.
       if (this.#callee.list === undefined) throw perhapsLacking(parameter, this.#callee.name);
-      this.#keyword = undefined;
+      this.#pendingKeyword = undefined;
     }
     for (const form of forms) {
-      if (this.#keyword === undefined && this.#isKey(form, this.#added.length))
-        this.#positional ??= this.#added.length;
+      if (this.#pendingKeyword === undefined && this.#isKey(form, this.#added.length))
+        this.#positionalCount ??= this.#added.length;
       this.add({ text: textOf(form), form });
     }
   }
@@ -120,10 +120,10 @@ export class NewArguments {
    * left out too. Throws an Unfit when the function requires PARAMETER. */
   omit(parameter: string): void {
     const { name, list, same } = this.#callee;
-    if (this.#keyword !== undefined) {
+    if (this.#pendingKeyword !== undefined) {
       // If the lambda list is unknown, the keyword and PARAMETER may be two positional arguments.
       if (list === undefined && !same) throw perhapsLacking(parameter, name);
-      this.#keyword = undefined;
+      this.#pendingKeyword = undefined;
       return;
     }
     const place = this.#added.length;
@@ -140,8 +140,8 @@ export class NewArguments {
     const { name, list } = this.#callee;
     if (this.#omitted !== undefined && list === undefined) throw perhapsLacking(this.#omitted, name);
     // A keyword that comes last has no value.
-    if (this.#keyword !== undefined) this.#added.push({ text: this.#keyword });
-    const given = this.#positional ?? this.#added.length;
+    if (this.#pendingKeyword !== undefined) this.#added.push({ text: this.#pendingKeyword });
+    const given = this.#positionalCount ?? this.#added.length;
     if (list !== undefined && given < list.required) {
       const counts = { given, required: list.required };
       throw new Unfit('new gives it too few arguments', { loading: name, counts });

@@ -81,7 +81,7 @@ export class Packages {
   /** Returns the role of PART in an option of a package definition. 'symbol': PART names the symbol of RENAMING.
    * 'deeper': PART is in a list within the option. 'other': PART is anything else. Returns undefined when PART is not
    * in an option. */
-  inDefinition(part: Form, renaming: Renaming): 'symbol' | 'other' | 'deeper' | undefined {
+  roleInDefinition(part: Form, renaming: Renaming): 'symbol' | 'other' | 'deeper' | undefined {
     if (!isInDefinition(part)) return undefined;
     const option = listAround(part);
     const definition = option?.parent;
@@ -110,16 +110,17 @@ function isRest(list: Form): boolean {
 }
 
 /** The cache of `isInDefinition`. Maps a list that is no package definition to true when it is inside of one. */
-const definitions = new WeakMap<Form, boolean>();
+const insideDefinition = new WeakMap<Form, boolean>();
 
 /** Returns true when a list around the form is a package definition. */
 function isInDefinition({ parent }: Form): boolean {
   const passed: Form[] = [];
   let list = parent;
-  for (; list !== undefined && !definitions.has(list) && !isPackageDefinition(list); list = list.parent)
+  for (; list !== undefined && !insideDefinition.has(list) && !isPackageDefinition(list); list = list.parent)
     passed.push(list);
-  const inside = list !== undefined && (definitions.get(list) ?? true);
-  for (const each of passed) definitions.set(each, inside);
+  // A list that is not in the cache is the package definition at which the loop ended.
+  const inside = list !== undefined && (insideDefinition.get(list) ?? true);
+  for (const each of passed) insideDefinition.set(each, inside);
   return inside;
 }
 

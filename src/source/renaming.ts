@@ -100,17 +100,17 @@ class Scanner {
 
   #name(part: Form, renaming: Renaming, context: Context): void {
     const { packages } = this.#task;
-    const inDefinition = context.mayDefinePackage ? packages.inDefinition(part, renaming) : undefined;
+    const role = context.mayDefinePackage ? packages.roleInDefinition(part, renaming) : undefined;
     // The order matters. In an option of a package definition, a symbol or keyword is only a name: (:export old). In a
     // list within an option, a call that names the package decides before 'deeper': #.(find-symbol "OLD" :package).
-    if (inDefinition === 'other') return; // (:use old)
-    if (inDefinition === 'symbol')
+    if (role === 'other') return; // (:use old)
+    if (role === 'symbol')
       this.#replace(part, renaming, 'name'); // (:export old)
     else if (!isPlainName(part))
       this.#symbol(part, renaming, context); // (old 1)
     else if (namedWithPackage(part, renaming, packages))
       this.#replace(part, renaming, 'name'); // (intern "OLD" :package)
-    else if (inDefinition === 'deeper')
+    else if (role === 'deeper')
       this.#keep(part, 'package definition'); // (:export #.(names :old))
     else if (part.text.startsWith(':') && this.#isTaken(part, renaming))
       this.#replace(part, renaming, 'keyword'); // (f :old 1)

@@ -61,7 +61,9 @@ export function spliceOut(text: string, { fullStart, end }: Extent): Splice {
  * empty line between, and those before it on its line. Returns the `fullStart` of EXTENT when there are none. */
 export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const { text } = forms.source;
-  let [below, start] = [extent.fullStart, extent.fullStart];
+  let start = extent.fullStart;
+  // The start of the form or comment that was seen last.
+  let below = start;
   for (const comment of commentsFrom(text, endAbove(text, extent.fullStart)).reverse()) {
     const isApart = lineBreaksIn(text.slice(comment.end, below)) > 1;
     if (isApart || text.startsWith(SECTION, comment.start)) return start;
@@ -145,8 +147,8 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
     const form = reading.form(at);
     // For example, TEXT has a surplus ), or the #+ at its end excludes the ().
     if (form === undefined) return lineOf(last);
-    if (form.start === text.length + 1 && form.notation === '(')
-      return form.featureStart === undefined ? undefined : lineOf(form.featureStart);
+    const isAddedList = form.start === text.length + 1 && form.notation === '(';
+    if (isAddedList) return form.featureStart === undefined ? undefined : lineOf(form.featureStart);
     if (form.end > text.length) return lineOf(form.start);
     last = form.end;
     at = form.tokenAfter;
@@ -186,7 +188,8 @@ function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   for (const [number, { start, end, fullStart }] of before.allExtents().entries()) {
     for (let splice = splices[next]; splice && splice.end <= fullStart; splice = splices[++next])
       shift += splice.text.length - (splice.end - splice.start);
-    const isAffected = (splices[next]?.start ?? end) < end;
+    const splice = splices[next];
+    const isAffected = splice !== undefined && splice.start < end;
     if (!isAffected) kept.set(start + shift, { number, end: end + shift });
   }
   return kept;

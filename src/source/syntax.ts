@@ -185,9 +185,9 @@ export function placesIn(elements: readonly Form[]): readonly Form[] {
   const places = elements.slice(1).filter((_, index, args) => isSet(index, args.length));
   // The loop also visits the places that it adds.
   for (const place of places) {
-    const [operator, ...parts] = elementsOf(place);
+    const [operator, ...args] = elementsOf(place);
     const isSetWithin = SET_WITHIN.get(symbolNameOf(operator));
-    if (isSetWithin) places.push(...parts.filter((_, index) => isSetWithin(index, parts.length)));
+    if (isSetWithin) places.push(...args.filter((_, index) => isSetWithin(index, args.length)));
   }
   return places;
 }

@@ -114,7 +114,7 @@ export class Bootstrap {
     this.#countNoise(chunk.length);
     if (this.#stopped) return;
     if (this.#state === 'unanswered') this.#findAnswer();
-    this.#findReady();
+    if (this.#state === 'answered') this.#findReady();
   }
 
   #findAnswer(): void {
@@ -140,7 +140,7 @@ export class Bootstrap {
 
   #findReady(): void {
     const found = READY.exec(this.#text);
-    if (this.#state !== 'answered' || found === null) return;
+    if (found === null) return;
     const [line, version = '', bits, kept, features = ''] = found;
     this.#text = this.#text.slice(found.index + line.length);
     const refusal = this.#plan.refusal({ version, bits: Number(bits), features: features.split(' ') });
@@ -152,6 +152,7 @@ export class Bootstrap {
     // 0 is the number of source files that follow.
     this.#process.stdin?.write(this.compiling ? this.#plan.sources() : '0\n');
     this.#becomeWire();
+    // A compilation has a longer limit.
     this.#restartTimer();
   }
 

@@ -40,7 +40,7 @@ export class KeptCore {
   readonly #sandbox: CommandSandbox | undefined;
   readonly #limitMs: number;
   /** The last process that was started to make or try the core. */
-  #savingProcess: ChildProcess | undefined;
+  #process: ChildProcess | undefined;
   /** The file of the core that is being made, under its preliminary name. */
   #partial: string | undefined;
   #closed = false;
@@ -68,14 +68,15 @@ export class KeptCore {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
     const existing = statsOf(file);
-    if (!failed && existing?.size && isOwn(existing)) return;
+    const isSettled = existing !== undefined && existing.size > 0 && isOwn(existing);
+    if (isSettled && !failed) return;
     const partial = `${file}.${process.pid}.${randomUUID().slice(0, 8)}`;
     this.#partial = partial;
     try {
-      const works = await this.#works(sbcl, partial);
+      const result = await this.#tryMaking(sbcl, partial);
       await checkAnswering([dirname(file)]);
-      if (works === false) writeFileSync(partial, NONE, { mode: 0o600 });
-      if (works !== undefined && !this.#closed) renameSync(partial, file);
+      if (result === 'no core works') writeFileSync(partial, NONE, { mode: 0o600 });
+      if (result !== 'unknown' && !this.#closed) renameSync(partial, file);
       removeOldest(file);
       // Beginnings of names, not whole names.
       const current = [`${basename(compiledBackend(this.#options))}-`, basename(file)];
@@ -88,7 +89,7 @@ export class KeptCore {
   /** Kills the process that is making a core, if there is one. Makes no cores after this. */
   close(): void {
     this.#closed = true;
-    this.#savingProcess?.kill('SIGKILL');
+    this.#process?.kill('SIGKILL');
     this.#removePartial();
   }
 
@@ -97,24 +98,24 @@ export class KeptCore {
     this.#partial = undefined;
   }
 
-  /** Saves a core for SBCL as the file PARTIAL, and starts an image from it once. Resolves with true when the core
-   * works, with false when it does not, and with undefined when it may work later, for example after a lack of
-   * memory. */
-  async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
+  /** Saves a core for SBCL as the file PARTIAL, and starts an image from it once. Resolves with 'unknown' when this
+   * failed but may work later, for example after a lack of memory. */
+  async #tryMaking(sbcl: string, partial: string): Promise<'works' | 'no core works' | 'unknown'> {
     const saving = savingCommand(
       sbcl,
       { ...this.#options, heapMb: coreHeapMb(this.#options.heapMb) },
       partial,
     );
     const saveCode = await this.#run((await this.#sandbox?.lockInCompiler(saving)) ?? saving);
-    if (saveCode === CANNOT_SAVE) return false;
-    if (saveCode !== 0 || !isCore(partial)) return undefined;
+    if (saveCode === CANNOT_SAVE) return 'no core works';
+    if (saveCode !== 0 || !isCore(partial)) return 'unknown';
     const startCode = await this.#start(coreCommand(sbcl, this.#options, partial));
-    if (startCode === 0) return true;
-    // The core is at fault only if an image without it starts now. START_CODE is undefined when,
-    // for example, the time was up. That says nothing about the core.
-    const backendCode = startCode && (await this.#start(backendCommand(sbcl, this.#options, true)));
-    return backendCode === 0 ? false : undefined;
+    if (startCode === 0) return 'works';
+    // For example, the time was up. That says nothing about the core.
+    if (startCode === undefined) return 'unknown';
+    // The core is at fault only if an image without it starts now.
+    const backendCode = await this.#start(backendCommand(sbcl, this.#options, true));
+    return backendCode === 0 ? 'no core works' : 'unknown';
   }
 
   /** Starts an image by COMMAND, and resolves with its exit code. The image sends its greeting, and ends because no
@@ -126,7 +127,7 @@ export class KeptCore {
   async #run(command: ProcessCommand): Promise<number | undefined> {
     if (this.#closed) return undefined;
     const { process: child, code } = runCommand(command, this.#limitMs);
-    this.#savingProcess = child;
+    this.#process = child;
     return code;
   }
 }

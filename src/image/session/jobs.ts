@@ -152,8 +152,10 @@ export class Jobs {
   caller(): Job | undefined {
     const calling = callingJob();
     if (calling === undefined) return undefined;
+    // For the peer, a job is a request.
+    const { peer, job: id } = calling;
     return this.list().find(
-      ({ phase }) => phase.kind === 'running' && phase.peer === calling.peer && phase.id === calling.job,
+      ({ phase }) => phase.kind === 'running' && phase.peer === peer && phase.id === id,
     );
   }
 

@@ -105,10 +105,11 @@ export async function imageStatusOf(
   answerMs: number = TIMES.status,
   probe?: ProbeResult,
 ): Promise<ImageStatus> {
-  const denied = life.denied?.();
+  const deniedMs = life.denied?.();
   // The first call starts the measurement.
-  denied?.();
-  const { lastStatus, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
+  deniedMs?.();
+  const answer = life.running ? await life.pulse?.status(answerMs) : undefined;
+  const { lastStatus, silentMs = 0 } = answer ?? {};
   // LIFE and LOSSES can have getters, so they are read only after the wait.
   const { running, outside, frozenMs, corrupted, hello, plainBecause = [], attached, served } = life;
   const { unreported, progress } = losses;
@@ -118,7 +119,7 @@ export async function imageStatusOf(
     state,
     jobs: jobs.list().map((job) => jobStatus(job, lastStatus)),
     serverRss: process.memoryUsage.rss(),
-    ...(outside && { outside: { ...outside, ...(silentMs > 0 && denied?.() && { starved: true }) } }),
+    ...(outside && { outside: { ...outside, ...(silentMs > 0 && deniedMs?.() && { starved: true }) } }),
     ...(state === 'not reacting' && { silentMs, ...(frozenMs !== undefined && { frozenMs }) }),
     ...(running &&
       lastStatus && { backend: lastStatus.status, backendMsAgo: performance.now() - lastStatus.at }),
@@ -141,6 +142,7 @@ function stateOf(
 ): ImageState {
   if (!running) return unreported.length > 0 ? 'lost' : 'not started';
   if (silentMs > 0) return 'not reacting';
+  // A start after a loss is a rebuild.
   if (!prepared) return unreported.length > 0 ? 'rebuilding' : 'starting';
   return jobs.list().length > 0 ? 'busy' : 'ready';
 }

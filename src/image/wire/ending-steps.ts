@@ -117,15 +117,16 @@ class Steps {
     return isAbandoned;
   }
 
-  /** Polls the image at intervals, and runs the steps that are due. DENIED is the number of milliseconds for which
-   * the image had waited for a CPU at the previous poll. */
-  #poll(denied: number): void {
+  /** Polls the image at intervals, and runs the steps that are due. DENIED_BEFORE is the number of milliseconds for
+   * which the image had waited for a CPU at the previous poll. */
+  #poll(deniedBefore: number): void {
     const { poll: intervalMs } = this.#times;
     this.later(intervalMs, () => {
       if (this.#abandoned()) return;
       const collecting = this.#job.collecting();
       const deniedNow = this.#job.deniedMs();
-      const pausedMs = Math.min(collecting ? intervalMs : deniedNow - denied, intervalMs, this.#pauseLeftMs);
+      const unableMs = collecting ? intervalMs : deniedNow - deniedBefore;
+      const pausedMs = Math.min(unableMs, intervalMs, this.#pauseLeftMs);
       this.#pauseLeftMs -= pausedMs;
       this.#clock += intervalMs - pausedMs;
       while (!this.#stopped && this.#plan[0] !== undefined && this.#plan[0].at <= this.#clock) {
@@ -151,9 +152,9 @@ class Steps {
   /** Counts a poll if the image has collected no garbage and the clock did not stop: then the image hangs, since the
    * call has still not ended. A collection ends the row; a stop because the image waits for a CPU does not. */
   #countHangingPoll(collecting: boolean | undefined, pausedMs: number): void {
-    const previous = this.#hangingPolls ?? 0;
-    if (collecting !== false) this.#hangingPolls = 0;
-    else if (pausedMs === 0) this.#hangingPolls = previous + 1;
+    const mayCollect = collecting !== false;
+    if (mayCollect) this.#hangingPolls = 0;
+    else if (pausedMs === 0) this.#hangingPolls = (this.#hangingPolls ?? 0) + 1;
     if (this.#hangingPolls === HANGING_POLLS) this.#kill();
   }
 
