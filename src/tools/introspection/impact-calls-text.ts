@@ -13,8 +13,8 @@ import {
 } from './impact-sections.ts';
 import { listedAgain, wasListed } from './possible-users.ts';
 
-/** The effects of a change on the code that calls the definition. The data of the answer has these members too, so their
- * names stay. */
+/** The effects of a change on the code that calls the definition. The data of the answer has these members too, so
+ * their names stay. */
 export interface CallImpact extends Partial<CheckedCalls> {
   name: string;
   /** Kind of the function, such as MACRO or SETF EXPANDER; undefined when the name is no function. */

@@ -38,8 +38,8 @@ export interface NameUser {
 
 /** The users of a name. `functions` are those on the page that the image returned. `forms` are all users outside of
  * functions. `certain` is the number of forms that certainly use the name, including those that the image left out.
- * `possible` is the number of `forms` that only contain the name as data. `repeated` is the number of functions that are
- * left out because a form of the same name certainly uses the name. */
+ * `possible` is the number of `forms` that only contain the name as data. `repeated` is the number of functions that
+ * are left out because a form of the same name certainly uses the name. */
 interface Users {
   functions: NameUser[];
   forms: NameUser[];
