@@ -41,7 +41,7 @@ export class TopLevelForms {
   readonly source: SourceText;
   #features: Features;
   /** The number of the token after the last form read. */
-  #at = 0;
+  #nextToken = 0;
   #done = false;
   readonly #read: Extent[] = [];
   /** Both arrays have an element for each IN-PACKAGE form: `ends` the index at which the form ends, `names` the package
@@ -60,14 +60,14 @@ export class TopLevelForms {
     // Makes a FormReader for each call. A stored reader would keep its tree in memory after treeOf's cache drops it.
     const known = this.#done || this.#read.length > n;
     const reading = known ? undefined : new FormReader(treeOf(this.source.text), this.#features);
-    while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));
+    while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#nextToken));
     return this.#read[n];
   }
 
   #take(form: Form | undefined): void {
     this.#done = form === undefined;
     if (form === undefined) return;
-    this.#at = form.tokenAfter;
+    this.#nextToken = form.tokenAfter;
     this.#read.push({ start: form.start, end: form.end, fullStart: form.featureStart ?? form.start });
     const entered = packageEntered(form);
     if (entered === undefined) return;
@@ -106,8 +106,12 @@ export class TopLevelForms {
     const form = this.formFrom(start);
     const { operator, symbol, setf } = form ? definedSymbol(form) : { operator: '' };
     const name = operator !== '' && symbol?.notation === 'atom' ? symbol.name : '';
-    const written = name && { name: setf ? `(SETF ${name})` : name };
-    return { start, operator, ...written, home: this.homeAt(start) };
+    return {
+      start,
+      operator,
+      ...(name && { name: setf ? `(SETF ${name})` : name }),
+      home: this.homeAt(start),
+    };
   }
 
   /** Returns the extent of the last form that begins at INDEX or before; undefined when there is none. */
@@ -152,7 +156,9 @@ export class TopLevelForms {
   /** Returns the current package at INDEX. Before the first IN-PACKAGE form, it is ASDF-USER in an .asd file, else
    * undefined. */
   packageAt(index: number): string | undefined {
-    while ((this.#read.at(-1)?.start ?? -1) < index && this.nthExtent(this.#read.length) !== undefined);
+    // Only the forms before INDEX are needed.
+    let last = this.#read.at(-1);
+    while (!this.#done && (last?.start ?? -1) < index) last = this.nthExtent(this.#read.length);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];
   }
 }

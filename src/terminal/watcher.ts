@@ -129,19 +129,19 @@ export class Watcher {
   /** Handles TEXT, a line that the person entered. Returns true when it answers a question. Returns false when it does
    * not, or when no question is open, so that the line is input for the image. */
   take(text: string): boolean {
-    const [, word, digits, words = ''] =
+    const [, command, digits, words = ''] =
       /^\s*:(approve|deny|questions)\b\s*(\d*)\s*(.*?)\s*$/i.exec(text) ?? [];
-    if (word === undefined || this.#questions.size === 0) return false;
+    if (command === undefined || this.#questions.size === 0) return false;
     const question = this.#questions.get(Number(digits));
-    if (word.toLowerCase() === 'questions')
+    if (command.toLowerCase() === 'questions')
       this.#show([...this.#questions.values()].flatMap(({ lines }) => lines));
-    else if (question === undefined) this.#show([this.#whichOne(word)]);
-    else void this.#answer(question, word.toLowerCase() === 'approve', words);
+    else if (question === undefined) this.#show([this.#whichOne(command)]);
+    else void this.#answer(question, command.toLowerCase() === 'approve', words);
     return true;
   }
 
-  #whichOne(word: string): string {
-    const open = [...this.#questions.keys()].map((number) => `:${word} ${number}`);
+  #whichOne(command: string): string {
+    const open = [...this.#questions.keys()].map((number) => `:${command} ${number}`);
     return `Say which question you answer: ${open.join(' or ')}. :questions shows them again.`;
   }
 

@@ -60,8 +60,8 @@ export class LispTools implements ImageTools {
         `Tool ${tool.name} has a parameter 'image', by which calls name an image of this server, so it was not registered. Give the parameter another name.`,
       );
     // The user chose the start file, so its tools keep their declared level.
-    const kept = atStart ? tool : distrusted(tool, this.#registrations);
-    return this.#mirror.add(kept).name;
+    const registered = atStart ? tool : distrusted(tool, this.#registrations);
+    return this.#mirror.add(registered).name;
   }
 
   clear(): void {
@@ -96,8 +96,8 @@ function lispTool(
     handler: async (args, context) => {
       const debuggingContext = debugging?.();
       const holding = takesOnError(definition) && debuggingContext !== undefined;
-      const asked = holding && errorArguments(args, debuggingContext.holds);
-      const call = { name, registration, arguments: args, ...asked };
+      const holdArguments = holding && holdArgumentsOf(args, debuggingContext.holds);
+      const call = { name, registration, arguments: args, ...holdArguments };
       const reply = await image().call('run-tool', call, callOptions(context));
       const render = (ended: Reply<'run-tool'>) => runResult(name, ended, debuggingContext?.places);
       return holding
@@ -115,7 +115,7 @@ function takesOnError({ parameters }: ToolDefinitionData): boolean {
   );
 }
 
-function errorArguments(
+function holdArgumentsOf(
   { on_error, restarts }: { readonly [name: string]: unknown },
   holds: HeldToolCalls,
 ): Hold {

@@ -19,8 +19,11 @@ const LINE_LIMIT = 5;
 const NAME_LIMIT = 10;
 
 /** Sections that list forms of the lost image. Each has a title, and a function that returns the forms. */
-const HELD: readonly [title: string, of: (held: ImageContents) => Beginnings][] = [
-  ['Built again from other values, because these used variables that had been set', (held) => held.differing],
+const FORM_SECTIONS: readonly [title: string, formsOf: (held: ImageContents) => Beginnings][] = [
+  [
+    'Built again from other values, because these used variables that had been set',
+    ({ differing }) => differing,
+  ],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
   ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
 ];
@@ -32,7 +35,7 @@ export function lossText(report: LossReport): string {
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
   if (!replay) return `${head} ${lostText(held)}`;
   const rest = [
-    ...HELD.map(([title, of]) => section(title, of(held))),
+    ...FORM_SECTIONS.map(([title, formsOf]) => section(title, formsOf(held))),
     toolsText(held, rebuilt),
     goneText(held),
   ].filter((part) => part);
@@ -51,9 +54,9 @@ export function lossText(report: LossReport): string {
     .join('\n');
 }
 
-function nothingText({ forgotten = 0, held }: LossReport, more: boolean): string {
+function nothingText({ forgotten = 0, held }: LossReport, isMoreBelow: boolean): string {
   if (forgotten === 0 && held.unfinished.count > 0) return 'There was nothing to build again.';
-  if (forgotten === 0) return more ? 'Nothing had been defined.' : 'Nothing was lost with it.';
+  if (forgotten === 0) return isMoreBelow ? 'Nothing had been defined.' : 'Nothing was lost with it.';
   const steps = `the ${counted(forgotten, 'step')} of the journal (definitions, loads and the like)`;
   return `As asked, nothing was built again; ${steps} ${forgotten === 1 ? 'is' : 'are'} forgotten.`;
 }
@@ -179,11 +182,11 @@ function toolsText({ tools }: ImageContents, rebuilt: Rebuilt | undefined): stri
 
 function goneText({ notRun, variables }: ImageContents): string {
   if (notRun === 0 && variables.length === 0) return '';
-  const forms = `${counted(notRun, 'form')} in which no definition was seen`;
   // A form that failed or changed the Lisp system is not in `notRun`, but can have set variables too.
+  const what = notRun > 0 ? `${counted(notRun, 'form')} in which no definition was seen` : 'assignments';
   const they = notRun === 1 ? 'it' : 'they';
   const set = variables.length > 0 ? `; ${they} may have set ${fewOf(variables, NAME_LIMIT)}` : '';
-  return `Not run again: ${notRun > 0 ? forms : 'assignments'}${set}. What only ${they} made is gone.`;
+  return `Not run again: ${what}${set}. What only ${they} made is gone.`;
 }
 
 function oneLine(text: string): string {

@@ -92,15 +92,15 @@ export function usesNow(
   const form = start === undefined ? undefined : now.forms().formFrom(start);
   if (start === undefined || form === undefined) return { ...found, spots: [] };
   const named = { ...sought, current: now.forms().packageAt(form.start) };
-  const known = {
+  const recorded = {
     at: [...new Set(uses.flatMap((use) => indexNow(versions, use, start) ?? []))],
     whole: uses.some(isWholeForm),
     inside: uses.filter(({ inside }) => inside).length,
   };
-  if (same) return { ...found, spots: usePositionsIn(form, known, named) };
+  if (same) return { ...found, spots: usePositionsIn(form, recorded, named) };
   // The form has changed, so the recorded places are wrong. Only their number can be used.
   const starts = usesIn(form, named);
-  const count = known.at.length + Number(known.whole) + known.inside;
+  const count = recorded.at.length + Number(recorded.whole) + recorded.inside;
   return { ...found, spots: [{ starts, sure: starts.length <= count }] };
 }
 
@@ -163,10 +163,10 @@ function formAround(
   now: TopLevelForms,
 ): number | undefined {
   if (definition.name === '') return undefined;
-  const [was, is] = [formsAround(definition, before), formsAround(definition, now)];
-  const [only, ...others] = was;
-  if (only === old && others.length === 0 && is.length === 1) return is[0];
-  return formInOrder(old, before, now, was, is);
+  const [oldStarts, newStarts] = [formsAround(definition, before), formsAround(definition, now)];
+  const [only, ...others] = oldStarts;
+  if (only === old && others.length === 0 && newStarts.length === 1) return newStarts[0];
+  return formInOrder(old, before, now, oldStarts, newStarts);
 }
 
 /** Returns the start indexes of the top-level forms that have the definition in a form inside them. */

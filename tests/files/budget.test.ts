@@ -78,7 +78,7 @@ describe('what is told of a directory when time is up', () => {
     const found = { total, filesWithMatches: total, files: 3, matches: [], offset: 0 };
     const { text } = searchResult(
       'x',
-      { ...found, unreadable: [], tooHard: [], edited: [], unsaved: [] },
+      { ...found, unreadable: [], tooHard: [], pending: [], unsaved: [] },
       undefined,
       true,
     );

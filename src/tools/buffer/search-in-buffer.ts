@@ -202,12 +202,12 @@ async function searchAll(
   budget: Budget,
 ): Promise<SearchResults> {
   const counts = { total: 0, files: 0, filesWithMatches: 0 };
-  const lists = { matches: [], unreadable: [], tooHard: [], edited: [], unsaved: [] };
+  const lists = { matches: [], unreadable: [], tooHard: [], pending: [], unsaved: [] };
   const found: SearchResults = { ...counts, ...lists, offset, silent };
   for await (const buffer of buffers) {
     budget.exceeded ||= searcher.ended || budget.remainingMs() < 0;
     if (budget.exceeded) break;
-    if (buffer.pending.length > 0) found.edited.push(buffer.name);
+    if (buffer.pending.length > 0) found.pending.push(buffer.name);
     if (buffer.unsavedIn !== undefined) found.unsaved.push(buffer);
     const excerpt = await buffer.read(1).catch((error: unknown) => {
       if (single !== undefined) throw error;

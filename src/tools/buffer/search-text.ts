@@ -42,8 +42,8 @@ export interface SearchResults {
   /** Files in which the search needed too much time or stack. */
   tooHard: string[];
   /** Files with edits that wait for approval. */
-  edited: string[];
-  /** Files that have unsaved changes in an editor. */
+  pending: string[];
+  /** Files that have unsaved changes in an editor. `isUnsavedText` says whether the search saw these changes. */
   unsaved: TextBuffer[];
   /** The name of an editor that did not say which files have unsaved changes. */
   silent?: string | undefined;
@@ -59,11 +59,10 @@ export function searchResult(
   stopped: boolean,
   earlierAnswers?: EarlierAnswers,
 ): Result {
-  const { total, matches, offset, files, filesWithMatches, unreadable, tooHard, edited } = found;
-  // The files whose unsaved text was searched, and one whose text on the disk was searched instead.
-  const asEdited = found.unsaved.filter(({ isUnsavedText }) => isUnsavedText).map(({ name }) => name);
-  const asSaved = found.unsaved.find(({ isUnsavedText }) => !isUnsavedText);
-  const lacksChangesIn = asSaved?.unsavedIn ?? found.silent ?? buffer?.lacksChangesIn;
+  const { total, matches, offset, files, filesWithMatches, unreadable, tooHard, pending } = found;
+  const asUnsaved = found.unsaved.filter(({ isUnsavedText }) => isUnsavedText).map(({ name }) => name);
+  const oneAsSaved = found.unsaved.find(({ isUnsavedText }) => !isUnsavedText);
+  const lacksChangesIn = oneAsSaved?.unsavedIn ?? found.silent ?? buffer?.lacksChangesIn;
   const rows = rowsOf(matches, buffer === undefined);
   const texts = fittingRows(rows.map(({ text }) => text));
   const shown = rows.slice(0, texts.length).reduce((count, row) => count + row.matches, 0);
@@ -82,8 +81,8 @@ export function searchResult(
       files,
       matches,
       notSearched: [...unreadable, ...tooHard],
-      pending: edited,
-      ...(asEdited.length > 0 && { unsaved: asEdited }),
+      pending,
+      ...(asUnsaved.length > 0 && { unsaved: asUnsaved }),
       ...(lacksChangesIn !== undefined && { lacksChangesIn }),
       complete: !stopped && tooHard.length === 0,
     },
@@ -98,7 +97,7 @@ export function searchResult(
 }
 
 function notesOf(
-  { unreadable, tooHard, edited, unsaved, silent }: SearchResults,
+  { unreadable, tooHard, pending, unsaved, silent }: SearchResults,
   buffer: TextBuffer | undefined,
   stopped: boolean,
   earlierAnswers: EarlierAnswers | undefined,
@@ -113,8 +112,8 @@ function notesOf(
     tooHard.length > 0 &&
       `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
     buffer === undefined &&
-      edited.length > 0 &&
-      `Note: not searched: the edits of ${fewNames(edited)} that wait for approval; read_buffer shows them.`,
+      pending.length > 0 &&
+      `Note: not searched: the edits of ${fewNames(pending)} that wait for approval; read_buffer shows them.`,
     ...(buffer === undefined ? unsavedNotes(unsaved) : []),
     silent && `Note: ${silentText(silent)}, so such changes may be missing here.`,
     buffer?.note && `Note: ${buffer.note}`,
@@ -163,6 +162,7 @@ function rowsOf(matches: readonly Match[], withFiles: boolean): Row[] {
 }
 
 function inOneRow(one: Match, other: Match): boolean {
+  // Matches in one long line can have different parts of it as text.
   const alike = one.file === other.file && one.line === other.line && one.text === other.text;
   return alike && one.endLine === one.line && other.endLine === other.line;
 }

@@ -130,11 +130,11 @@ async function performAction(
  * that cannot be combined. */
 function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   const isGiven = (name: keyof Arguments) => args[name] !== undefined && args[name] !== false;
-  const chosen = [...ACTIONS, ...OTHERS].filter(isGiven);
+  const given = [...ACTIONS, ...OTHERS].filter(isGiven);
+  if (given.length > 1) throw new CallError(`Give only one of ${given.join(' and ')}; nothing was done.`);
   const action = ACTIONS.find(isGiven);
-  if (chosen.length > 1) throw new CallError(`Give only one of ${chosen.join(' and ')}; nothing was done.`);
-  if (args.fix !== undefined && chosen.length > 0 && action !== 'retry') {
-    throw new CallError(`fix goes with retry, not with ${chosen[0]}; nothing was done.`);
+  if (args.fix !== undefined && given.length > 0 && action !== 'retry') {
+    throw new CallError(`fix goes with retry, not with ${given[0]}; nothing was done.`);
   }
   const [empty] = (['eval', 'return', 'fix', 'values'] as const).filter((name) =>
     [args[name]].flat().some((form) => form?.trim() === ''),

@@ -74,23 +74,24 @@ export function crowdText(sharing: number, keys: string): string {
 function inspectResult(data: InspectData, designator: string, offset: number): Result {
   const failure = failureText(data, designator);
   if (failure !== undefined) return { data, text: failure, absent: true };
-  const { value = '', type, id, total = 0, holders, crowd } = data;
-  if (holders !== undefined)
-    return { data, text: holdersText(holders, id === undefined ? value : `${value}  ${id}`) };
-  // Parts that are strings come only with `noPart`: they are the names of the parts (see failureText).
+  const { type, total = 0, holders, crowd } = data;
+  const object = withId(data.value ?? '', data.id);
+  if (holders !== undefined) return { data, text: holdersText(holders, object) };
+  // Parts that are strings come only with `noPart` (see failureText).
   const parts = (data.parts ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part]));
-  const rows = parts.map((part) => {
-    const shown = part.value ?? `(${part.why})`;
-    return `${part.name} = ${shown}${part.id === undefined ? '' : `  ${part.id}`}`;
-  });
+  const rows = parts.map(({ name, value, why, id }) => `${name} = ${withId(value ?? `(${why})`, id)}`);
   const page = { offset, shown: rows.length, total };
   const text = joinSections([
-    `${value}${id === undefined ? '' : `  ${id}`}\nType: ${type}${total > 0 ? `, ${total} ${total === 1 ? 'part' : 'parts'}` : ''}`,
+    `${object}\nType: ${type}${total > 0 ? `, ${total} ${total === 1 ? 'part' : 'parts'}` : ''}`,
     crowd !== undefined && crowdText(crowd, 'its keys'),
     rows.length > 0 && listText(rows, hasMore(page)),
     beyondNote(page, 'parts'),
   ]);
   return { data, text };
+}
+
+function withId(value: string, id: string | undefined): string {
+  return id === undefined ? value : `${value}  ${id}`;
 }
 
 function failureText(data: InspectData, designator: string): string | undefined {
@@ -106,6 +107,7 @@ function failureText(data: InspectData, designator: string): string | undefined 
   }
   if (noPart === undefined) return undefined;
   if (why !== undefined) return `The part ${noPart} of ${data.in} cannot be shown: ${why}.`;
+  // With `noPart`, the parts are the names of those that exist.
   const names = (data.parts ?? []).map(String);
   const known =
     names.length === 0
@@ -140,12 +142,11 @@ function headText({ many, found, system }: Holders, shown: string): string {
     : `${shown} is kept alive by ${countText(found, 'reference')}.${own}`;
 }
 
-function wayText({ count, steps }: HoldingPath, counted: boolean): string {
+function wayText({ count, steps }: HoldingPath, withCount: boolean): string {
   const lines = steps.map(
-    ({ part, value, id }, index) =>
-      `${index === 0 ? '' : '  '}${part} = ${value}${id === undefined ? '' : `  ${id}`}`,
+    ({ part, value, id }, index) => `${index === 0 ? '' : '  '}${part} = ${withId(value, id)}`,
   );
-  return [...(counted ? [`${count.toLocaleString('en-US')} like this:`] : []), ...lines].join('\n');
+  return [...(withCount ? [`${count.toLocaleString('en-US')} like this:`] : []), ...lines].join('\n');
 }
 
 function notesText({ full, silent = [] }: Holders): string | undefined {

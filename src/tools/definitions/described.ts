@@ -48,29 +48,27 @@ export function readRowText({ name, at, note, text, methods = [] }: ReadRow): st
  * it. */
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
-/** Returns the definitions of a name that QUERY and OPTIONS select. EVALUATED returns the texts of
- * definitions that evaluations made. If it is absent, such definitions have no rows, and such methods rows without
- * text. */
+/** Returns the definitions of a name that QUERY and OPTIONS select. TEXT_OF returns the texts of definitions that
+ * evaluations made. If it is absent, such definitions have no rows, and such methods rows without text. */
 export function definitionsOf(
   { symbol, things = [] }: DescribeData,
   places: Places,
   query: DefinitionQuery,
   options: ReadOptions,
-  evaluated?: TextOfEvaluated,
+  textOf?: TextOfEvaluated,
 ): ReadRow[] {
   const groups = things
     .filter(({ nature }) => isOfKind(nature, options.kind))
     .map((thing) => ({
-      own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
-      rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, evaluated }),
+      hasForm: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
+      rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, textOf }),
     }));
-  // A group with `own` false is for a slot accessor. Its rows are the class or structure forms with the slot. If
-  // another form defines the name, these rows are shown without text. If the query names methods, all rows are methods.
-  const hasOwnForm = query.methods === undefined && groups.some(({ own, rows }) => own && rows.length > 0);
-  const [own, others] = [groups.filter((group) => group.own), groups.filter((group) => !group.own)];
-  return [...own, ...others].flatMap((group) =>
-    hasOwnForm && !group.own ? group.rows.map(({ text: _, ...row }) => row) : group.rows,
-  );
+  const formRows = groups.filter(({ hasForm }) => hasForm).flatMap(({ rows }) => rows);
+  // A group without a form is for a slot accessor. Its rows are the class or structure forms with the slot. If a form
+  // defines the name, these rows are shown without text. If the query names methods, all rows are methods.
+  const accessorRows = groups.filter(({ hasForm }) => !hasForm).flatMap(({ rows }) => rows);
+  const areSecondary = query.methods === undefined && formRows.length > 0;
+  return [...formRows, ...(areSecondary ? accessorRows.map(({ text: _, ...row }) => row) : accessorRows)];
 }
 
 /** Returns true when NATURE, a kind as the image prints it, or a defining operator with its kind, matches KIND. Without
@@ -97,7 +95,7 @@ interface Reading {
   places: Places;
   query: DefinitionQuery;
   options: ReadOptions;
-  evaluated: TextOfEvaluated | undefined;
+  textOf: TextOfEvaluated | undefined;
 }
 
 function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
@@ -140,25 +138,26 @@ export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   const unique = new Map<string, ReadRow>();
   for (const { kind, ...row } of rows) {
     const name = kind === undefined ? row.name : `${row.name} [${kind}]`;
-    const existing = unique.get(`${row.at} ${row.text ?? name}`);
+    const key = `${row.at} ${row.text ?? name}`;
+    const existing = unique.get(key);
     if (existing !== undefined) existing.name += `, ${name}`;
-    else unique.set(`${row.at} ${row.text ?? name}`, { ...row, name });
+    else unique.set(key, { ...row, name });
   }
   return [...unique.values()];
 }
 
 function evaluatedRow(
   evaluated: Evaluated | undefined,
-  name: string,
+  title: string,
   kind: string,
-  { name: fullName, method }: DefinitionName,
-  { evaluated: textOf }: Reading,
+  { name, method }: DefinitionName,
+  { textOf }: Reading,
 ): ReadRow | undefined {
   if (evaluated === undefined || textOf === undefined) return undefined;
-  const text = textOf({ symbol: definitionNameOf(fullName), method, evaluated });
+  const text = textOf({ symbol: definitionNameOf(name), method, evaluated });
   const at = `evaluated ${unixTimeText(evaluated.time)}`;
   const note = `by ${evaluated.by ?? 'code'}; its text was not kept`;
-  return { name, kind, at, ...(text === undefined ? { note } : { text }) };
+  return { name: title, kind, at, ...(text === undefined ? { note } : { text }) };
 }
 
 const CHANGED: Record<Changed, string> = {
@@ -169,18 +168,18 @@ const CHANGED: Record<Changed, string> = {
 
 function rowOf(
   place: Place,
-  name: string,
+  title: string,
   kind: string,
   definition: DefinitionName,
   { places }: Reading,
 ): ReadRow {
   // If the code of the form computes the name, no part of the form has the name, so the whole form is read.
   const found = places.text(place, place.byCode ? { name: '' } : definition);
-  if (found === undefined) return { name, kind, at: places.locate(place, definition) };
+  if (found === undefined) return { name: title, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;
   const version = old
     ? 'as it was loaded; the file has changed since, and this is not found in it'
     : changed && CHANGED[changed];
   const note = [place.byCode && 'made by the code of this form', version].filter(Boolean).join('; ');
-  return { name, kind, at: linesText(file, line, lastLine), ...(note && { note }), text };
+  return { name: title, kind, at: linesText(file, line, lastLine), ...(note && { note }), text };
 }

@@ -71,31 +71,31 @@ export function editDefinitionsTool(origins: Origins, intents: Intents, turns: C
   // Each call is planned before a human is asked, after the human's answer, and when it runs. The plan is
   // cached, because planning takes long for large files.
   let cached: { call: string; plan: Plan } | undefined;
-  const plan = async (args: EditArguments, context: CallContext) => {
+  const currentPlan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);
-    // Another call can replace the cached plan in the meantime.
+    // Another call can replace `cached` during the await below.
     const known = cached?.call === call ? cached.plan : undefined;
-    const current =
+    const plan =
       known && (await isCurrent(known, origins, context))
         ? known
         : await planEdits(origins, editsOf(args.edits), packageOf(args).package, context);
-    cached = { call, plan: current };
-    if (args.load) checkLoadable(current);
-    return current;
+    cached = { call, plan };
+    if (args.load) checkLoadable(plan);
+    return plan;
   };
   return defineTool({
     ...EDIT_DEFINITIONS,
-    preview: async (args, context) => previewOf(await plan(args, context), args.load),
+    preview: async (args, context) => previewOf(await currentPlan(args, context), args.load),
     handler: (args, context) =>
       turns.within(context, async () => {
-        const current = await plan(args, context);
+        const plan = await currentPlan(args, context);
         cached = undefined;
-        if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
+        if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(plan)) {
           throw new CallError(
             'The files changed while these edits were prepared; nothing was written. Call again.',
           );
         }
-        return carryOut(origins, intents, current, args, context);
+        return carryOut(origins, intents, plan, args, context);
       }),
   });
 }
@@ -116,14 +116,15 @@ async function carryOut(
   await replaceTogether(origins.workspace, intents, replacements, context.signal);
   // The model does not know the edits that a human gave in place of its own.
   const shown = context.changedByHuman ? [boundLines(previewOf(plan).text.join('\n'), DIFF_LINES)] : [];
-  return editedResult(plan, shown, load ? await loadEdited(origins, plan.files, context) : undefined);
+  const loadedEdits = load ? await loadEdited(origins, plan.files, context) : undefined;
+  return editedResult(plan, shown, loadedEdits);
 }
 
 /** Maximum number of diff lines to show after a human changed the edit. */
 const DIFF_LINES = 200;
 
-function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined): Result {
-  const { result, loaded = new Set() } = load ?? {};
+function editedResult(plan: Plan, shown: string[], loadedEdits: LoadedEdits | undefined): Result {
+  const { result, loaded = new Set() } = loadedEdits ?? {};
   // The notes on loaded files are outdated, because the load has read these files.
   const notes = plan.files.flatMap((file) => (loaded.has(file) ? [] : file.notes));
   const kept = plan.keptCalls.map(String);
@@ -167,9 +168,8 @@ async function isCurrent({ files }: Plan, { workspace }: Origins, { signal }: Ca
 function previewOf(plan: Plan, load = false) {
   const changes = plan.files.map(({ present, before, after }) => {
     const updated = { ...before, text: after };
-    return present.size === undefined
-      ? newFileDiff(present.name, updated)
-      : fileDiffOf(present.name, before, updated);
+    const isNewFile = present.size === undefined;
+    return isNewFile ? newFileDiff(present.name, updated) : fileDiffOf(present.name, before, updated);
   });
   const names = plan.files.map(({ present }) => present.name);
   const [place, ...otherPlaces] = names;

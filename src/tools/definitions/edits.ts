@@ -30,6 +30,8 @@ export const EDIT = [
 
 export const EDIT_REQUIRED = [] as const;
 
+type EditMembers = ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>;
+
 /** Replaces the text `old` by `replacement`: everywhere if `all` is true, otherwise once. */
 export interface Part {
   kind: 'part';
@@ -85,10 +87,7 @@ export function editsOf(values: readonly unknown[]): (DefinitionEdit | CallsEdit
   });
 }
 
-function editOf(
-  label: string,
-  args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,
-): DefinitionEdit | CallsEdit {
+function editOf(label: string, args: EditMembers): DefinitionEdit | CallsEdit {
   const { definition, path, line } = args;
   if (definition === undefined && args.op === 'calls')
     throw new CallError('definition is missing. Give the name of the function whose calls are to change.');
@@ -97,12 +96,12 @@ function editOf(
   if (query === undefined || more.length > 0)
     throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
   if (args.op === 'calls') return { label, query, path, pattern: patternOf(query, args) };
-  return { label, query, path, line, change: changeOf(args) };
+  return { label, query, path, line, change: changeOf(args.op, args) };
 }
 
 function patternOf(
   { name, symbol, operator }: DefinitionQuery,
-  { line, text, old, new: replacement }: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,
+  { line, text, old, new: replacement }: EditMembers,
 ): CallPattern {
   if (old === undefined || replacement === undefined || (line ?? text) !== undefined)
     throw new CallError('op calls takes definition, old, new and path alone.');
@@ -114,12 +113,12 @@ function patternOf(
   return pattern;
 }
 
-function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
+/** Returns the change of an edit without `definition`. */
+function fileChangeOf(args: EditMembers) {
   const { path, line, op = 'after', text, old, new: replacement } = args;
-  if (path !== undefined && line === undefined && (old ?? replacement) !== undefined) {
-    // With old or new, changeOf returns a Part or throws. The test is for the compiler.
-    const change = changeOf(args);
-    if (change.kind === 'part') return { path, part: change };
+  if (path !== undefined && line === undefined) {
+    const part = partOf(args);
+    if (part !== undefined) return { path, part };
   }
   if (
     path === undefined ||
@@ -133,19 +132,22 @@ function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   return { path, text, byName: op === 'replace' };
 }
 
-function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): DefinitionChange {
-  const { text, old, new: replacement, all = false } = args;
-  // editOf has handled the op `calls`. The test is for the compiler.
-  const op = args.op === 'calls' ? 'replace' : args.op;
-  if (old !== undefined || replacement !== undefined) {
-    if ((op !== undefined && op !== 'replace') || text !== undefined)
-      throw new CallError('old and new do not go with op or text. Give old and new, or text.');
-    if (old === undefined || replacement === undefined)
-      throw new CallError('old and new go together; one is missing.');
-    if (old === '') throw new CallError('old is empty. Give the part of the definition to replace.');
-    if (old === replacement) throw new CallError('old and new are the same, so there is nothing to change.');
-    return { kind: 'part', old, replacement, all };
-  }
+/** Returns the replacement of `old` by `new`; undefined when neither is given. */
+function partOf({ op, text, old, new: replacement, all = false }: EditMembers): Part | undefined {
+  if (old === undefined && replacement === undefined) return undefined;
+  if ((op !== undefined && op !== 'replace') || text !== undefined)
+    throw new CallError('old and new do not go with op or text. Give old and new, or text.');
+  if (old === undefined || replacement === undefined)
+    throw new CallError('old and new go together; one is missing.');
+  if (old === '') throw new CallError('old is empty. Give the part of the definition to replace.');
+  if (old === replacement) throw new CallError('old and new are the same, so there is nothing to change.');
+  return { kind: 'part', old, replacement, all };
+}
+
+function changeOf(op: Exclude<EditMembers['op'], 'calls'>, args: EditMembers): DefinitionChange {
+  const part = partOf(args);
+  if (part !== undefined) return part;
+  const { text } = args;
   if (op === 'delete') {
     if (text !== undefined) throw new CallError('op delete takes no text.');
     return { kind: 'delete' };

@@ -145,7 +145,6 @@ async function readOne(
     : {
         data: { name: query.name, definitions: [] },
         text: noneText(described, query, args.kind),
-        absent,
       };
   return { ...failure, absent: true, text: joinSections([failure.text, remark]) };
 }

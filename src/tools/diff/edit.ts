@@ -43,6 +43,7 @@ const PROPOSE_FILE_EDIT = {
 
 type EditArguments = ArgumentsFor<typeof PROPOSE_FILE_EDIT>;
 
+/** Maximum number of diff lines to show after a human changed the edit. */
 const DIFF_LINES = 200;
 
 export function proposeFileEditTool(workspace: Workspace) {
@@ -54,8 +55,8 @@ export function proposeFileEditTool(workspace: Workspace) {
       // `encode` throws when the file's encoding lacks a character of the text. This must happen before a human is
       // asked.
       encode(after, visibleName(present.name));
-      const { name, size, fingerprint } = present;
-      const change = size === undefined ? newFileDiff(name, after) : fileDiffOf(name, before, after);
+      const { name, fingerprint } = present;
+      const change = isNewFile(present) ? newFileDiff(name, after) : fileDiffOf(name, before, after);
       const reason = reasonLines(args);
       const text = [...reason, ...change.text];
       // `lines` are shown where there is little space, and their end may be cut off. So the diff comes before the
@@ -88,11 +89,11 @@ function editResult(
 ): Result {
   const hunks = diffHunks(before, after);
   const warning = newImbalanceText(visibleName(present.name), before, after);
-  const size = sizeText(present, bytes, after, warning !== undefined);
+  const newSize = sizeText(present.name, bytes, after, warning !== undefined);
   return {
     data: { path: present.name, bytes, hunks: hunks.text, warning },
     text: joinSections([
-      headline(present, hunks.summary, size),
+      headline(present, hunks.summary, newSize),
       changedByHuman && boundLines(hunks.text, DIFF_LINES),
       warning,
     ]),
@@ -104,19 +105,23 @@ function reasonLines({ description = '' }: EditArguments): QuestionLine[] {
   return reason === '' ? [] : [questionLine`The agent says: ${quoted(reason)}`];
 }
 
-function headline({ name, size }: FileState, summary: string, now: string): string {
-  const file = visibleName(name);
-  if (size === undefined) return `Created ${file}. It has ${now}.`;
-  return `Changed ${file}: ${summary}. It has ${now} now.`;
+function headline(present: FileState, summary: string, newSize: string): string {
+  const file = visibleName(present.name);
+  if (isNewFile(present)) return `Created ${file}. It has ${newSize}.`;
+  return `Changed ${file}: ${summary}. It has ${newSize} now.`;
 }
 
-/** Returns a phrase with the new size of the file. For a Lisp file that can be read, it also has the number of
+/** Returns a phrase with the new size of the file NAME. For a Lisp file that can be read, it also has the number of
  * top-level forms. BROKEN is true when the edit has unbalanced the parentheses of the file. */
-function sizeText({ name }: FileState, bytes: number, text: string, broken: boolean): string {
+function sizeText(name: string, bytes: number, text: string, broken: boolean): string {
   const size = `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   if (broken || !isLispFile(name)) return size;
   const forms = topLevelLists(text);
   return `${size} and ${forms} top-level ${forms === 1 ? 'form' : 'forms'}`;
+}
+
+function isNewFile({ size }: FileState): boolean {
+  return size === undefined;
 }
 
 function editOf(
@@ -143,7 +148,7 @@ function editOf(
     // text.
     return { before, after: { ...before, text: args.modified } };
   }
-  if (present.size === undefined) {
+  if (isNewFile(present)) {
     throw new CallError(
       `There is no file ${file} to change. Relative paths start at ${workspace.root}; an empty original makes a new file.`,
     );

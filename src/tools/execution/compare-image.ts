@@ -54,7 +54,6 @@ const COMPARE_IMAGE = {
 
 const DIFFERENCE_LIMIT = 20;
 
-type PlaceOf = ReturnType<typeof formPlaces>;
 type Arguments = ArgumentsFor<typeof COMPARE_IMAGE>;
 
 export function compareImageTool(image: Image, places: Places, workspace: Workspace) {
@@ -66,10 +65,8 @@ export function compareImageTool(image: Image, places: Places, workspace: Worksp
       const request: Operations['compare-files']['args'] = { ...scope, limit };
       const data = foundValue(await image.call('compare-files', request, callOptions(context)));
       if (isLookupFailure(data)) return lookupResult(data);
-      const what =
-        scope.path === undefined
-          ? `${Object.keys(scope)} ${Object.values(scope)}`
-          : places.fileName(scope.path);
+      const [[kind, name] = []] = Object.entries(scope);
+      const what = scope.path === undefined ? `${kind} ${name}` : places.fileName(scope.path);
       return { data, text: comparisonText(data, what, places) };
     },
   });
@@ -102,7 +99,7 @@ export async function differingText(
   const request = { system, limit: FEW_DIFFERENCES };
   const data = foundValue(await image.call('compare-files', request, callOptions(context)));
   if (isLookupFailure(data)) return '';
-  const section = differingSection(data.differing ?? [], data.differingTotal, places, formPlaces(places));
+  const section = differingSection(data.differing ?? [], data.differingTotal, places);
   return section === undefined ? '' : `${section}\nload_system with force: true loads the files again.`;
 }
 
@@ -123,7 +120,7 @@ function comparisonText(data: ComparisonData, what: string, places: Places): str
     unloadedText(unloaded.map((file) => places.fileName(file))),
     ...oldLines(old, data.oldTotal, places),
     evaluatedSection(old.filter(({ file }) => file === undefined)),
-    differingSection(differing, data.differingTotal, places, formPlaces(places)),
+    differingSection(differing, data.differingTotal, places),
     ...unsetLines(unset, data.unsetTotal),
     ...disk.map((difference) => diskSection(difference, places)),
     (data.diskTotal ?? 0) > disk.length && `More files that changed: ${(data.diskTotal ?? 0) - disk.length}.`,
@@ -173,9 +170,9 @@ function differingSection(
   differing: readonly Difference[],
   total: number | undefined,
   places: Places,
-  placeOf: PlaceOf,
 ): string | undefined {
   if (differing.length === 0) return undefined;
+  const placeOf = formPlaces(places);
   const rows = differing.map((item) => {
     const name = itemsText([item]);
     const at = placeOf(item.file, item.at);
@@ -194,10 +191,10 @@ function diskSection({ file, how, forms = [], formsTotal }: DiskDifference, plac
   if (how === 'unreadable')
     return `${name} cannot be read now, or has over 4 MB, so it was not compared with what was loaded; read_file says why.`;
   if (forms.length === 0) return `${name} changed on the disk since it was loaded.`;
-  const words = { new: 'only in the file', differs: 'differs', gone: 'no longer in the file' };
-  const rows = forms.map(({ head, how: state, form }) => {
+  const formWords = { new: 'only in the file', differs: 'differs', gone: 'no longer in the file' };
+  const rows = forms.map(({ head, how: formHow, form }) => {
     const at = form === undefined ? '' : ` (${places.formNow(file, form)})`;
-    return `${head}: ${words[state]}${at}`;
+    return `${head}: ${formWords[formHow]}${at}`;
   });
   return `${name} changed on the disk since it was loaded; load it again:\n${indent(rows.join('\n'), 2)}${moreText(forms.length, formsTotal)}`;
 }

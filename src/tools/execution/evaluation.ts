@@ -158,6 +158,10 @@ function evaluationResult(
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
   const error = causeFirst(failureText(ending, data, { code, places }), data);
   const values = valuesText(data, failed);
+  const recordNote = record({
+    ...(values !== undefined && { values }),
+    ...(error !== undefined && { error }),
+  });
   const text = joinSections([
     error,
     holdingSection(data),
@@ -166,11 +170,10 @@ function evaluationResult(
     warningSection(data, places),
     redefinedSection(data),
     readtableSection(data),
-    record({ ...(values !== undefined && { values }), ...(error !== undefined && { error }) }),
+    recordNote,
   ]);
   const unfound = isMissing(ending, data);
-  const notes = [waitedNote(waitedMs).note, unfound && !packageName && currentPackageNote(data)];
-  const note = joinSections(notes);
+  const note = joinSections([waitedNote(waitedMs).note, unfound && !packageName && currentPackageNote(data)]);
   return {
     data: { values: data.values ?? [], ending, output },
     text,

@@ -72,24 +72,23 @@ async function readHistory(
     package: shared(evaluations, (evaluation) => evaluation.package),
     by: shared(evaluations, serverText),
   };
-  const parts = evaluations.map((evaluation) => partsOf(evaluation, evaluations.length === 1));
-  const rows = fittingRows(
-    parts.map((part, at) => {
-      const evaluation = evaluations[at] as Evaluation;
-      return rowText(evaluation, part, headText(evaluation, serverText(evaluation), stated));
-    }),
-  );
+  const listed = evaluations.map((evaluation) => {
+    const parts = partsOf(evaluation, evaluations.length === 1);
+    const head = headText(evaluation, serverText(evaluation), stated);
+    return { text: rowText(evaluation, parts, head), cut: parts.cut };
+  });
+  const rows = fittingRows(listed.map(({ text }) => text));
   const page = { offset, shown: rows.length, total };
   const text = joinSections([
     `${totalText(newest, 'evaluation')} in this workspace${what}${total > 0 ? `, newest first${statedText(stated)}:` : '.'}`,
     listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
-    parts.slice(0, rows.length).some(({ cut }) => cut) &&
+    listed.slice(0, rows.length).some(({ cut }) => cut) &&
       'Note: limit: 1 with the offset of an evaluation shows it whole.',
   ]);
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-function inner(output: string): string {
+function withoutOuterNewlines(output: string): string {
   return output.replace(/^\n+/, '').trimEnd();
 }
 
@@ -125,7 +124,7 @@ interface Parts {
 /** Returns the parts of an evaluation. In a list of several, leaves out the restarts and frames of an error, and
  * further lines of the values and the output. ONLY is true when the list has one evaluation. */
 function partsOf({ values, output, error }: Evaluation, only: boolean): Parts {
-  const whole = { values, output: output && withoutValue(inner(output), values), error };
+  const whole = { values, output: output && withoutValue(withoutOuterNewlines(output), values), error };
   if (only) return { ...whole, cut: false };
   const shown = {
     values: values && boundLines(values, LINES_IN_LIST),

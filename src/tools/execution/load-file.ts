@@ -103,7 +103,7 @@ async function loadPreview(
   const real = await realPathOf(file);
   const place = workspace.name(real);
   // With `head`, reading a file that is too large throws no error, so that the error below can give advice.
-  const bounds = { limit: WHOLE_FILE_LIMIT, head: true, forbids: (file: string) => workspace.forbids(file) };
+  const bounds = { limit: WHOLE_FILE_LIMIT, head: true, forbids: (each: string) => workspace.forbids(each) };
   const { octets: bytes, stats } = await readRegularAsync(real, bounds);
   if (stats.size > WHOLE_FILE_LIMIT) {
     throw new CallError(

@@ -46,14 +46,16 @@ export async function changedFunctions(
     const bare = unqualifiedName(name);
     // `slot` and `below` are set for functions of structures that include this one. Such an accessor goes when its slot
     // goes. Such a constructor stays, but without the keywords of the slots that go.
-    if (slot === undefined ? remaining.includes(bare) : !goneSlots.includes(slot)) continue;
+    const staysAccessor = slot === undefined ? remaining.includes(bare) : !goneSlots.includes(slot);
+    if (staysAccessor) continue;
     const gone = !below && !constructors?.has(bare);
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
     // Setf functions, and accessors of structures that include this one, are listed only if they are used. The rows
     // for the other accessors of the same slots imply their removal.
-    if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
+    const isImplied = slot !== undefined || bare.startsWith('(SETF ');
+    if (isImplied && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }
   return found;

@@ -11,28 +11,28 @@ import { lookedUp, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 
 /** Matches an integer, ratio or float. The image reads it, so a denominator of 0 or a long exponent does not match. */
-const NUMBER =
+const NUMBER_PATTERN =
   /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
 /** Matches the name of a symbol, with or without a package prefix. */
-const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
+const NAME_PATTERN = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
 
-/** Parses TEXT, the argument at position NUMBER (1-based). Throws a CallError when the argument would have to be
+/** Parses TEXT, the argument at POSITION (1-based). Throws a CallError when the argument would have to be
  * evaluated. */
-function writtenArgument(text: string, number: number): WrittenArgument {
+function writtenArgument(text: string, position: number): WrittenArgument {
   const trimmed = text.trim();
   const eql = /^\(\s*eql\s+(.*)\)$/is.exec(trimmed);
   const quoted = /^'(.*)$|^\(\s*quote\s+(.*)\)$/is.exec((eql?.[1] ?? trimmed).trim());
   const form = (quoted?.[1] ?? quoted?.[2] ?? eql?.[1] ?? trimmed).trim();
   const string = /^"((?:[^"\\]|\\.)*)"$/s.exec(form)?.[1];
   if (string !== undefined) return { kind: 'string', text: string.replace(/\\(.)/gs, '$1') };
-  if (NUMBER.test(form)) return { kind: 'number', text: form };
+  if (NUMBER_PATTERN.test(form)) return { kind: 'number', text: form };
   if (form.startsWith('#\\') && form.length > 2) return { kind: 'character', text: form.slice(2) };
   const literalClass = classOfLiteral(form, quoted !== null);
   if (literalClass !== undefined) return { kind: 'name', text: literalClass };
-  if (NAME.test(form) && !form.startsWith('#'))
+  if (NAME_PATTERN.test(form) && !form.startsWith('#'))
     return { kind: nameKind(form, quoted !== null, eql !== null), text: form };
   throw new CallError(
-    `Argument ${number}, ${text}, would have to be evaluated, which describe_symbol never does. Give the name of its class, a literal such as 3, "text" or 'name, or a variable.`,
+    `Argument ${position}, ${text}, would have to be evaluated, which describe_symbol never does. Give the name of its class, a literal such as 3, "text" or 'name, or a variable.`,
   );
 }
 
@@ -93,11 +93,11 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
  * methods depends on such code, which the tool refuses to run. */
 function runText({ name, problem, sources = [] }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
-  const given = sources.map((source) => source && sourceText(source));
-  const known = given.every((text) => text !== null);
-  const order = `(sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ${known ? given.join(' ') : 'ARGUMENTS'})))`;
+  const argumentForms = sources.map((source) => source && sourceText(source));
+  const known = argumentForms.every((text) => text !== null);
+  const effectiveMethod = `(sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ${known ? argumentForms.join(' ') : 'ARGUMENTS'})))`;
   const first = known ? '' : 'put the arguments of the call in the place of ARGUMENTS and ';
-  return `To run that code, ${first}evaluate this with eval_form. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
+  return `To run that code, ${first}evaluate this with eval_form. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${effectiveMethod})`;
 }
 
 /** Returns a form that makes an argument. Dispatch depends only on the class, so for a class the form makes an instance

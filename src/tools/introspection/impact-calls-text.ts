@@ -13,7 +13,8 @@ import {
 } from './impact-sections.ts';
 import { listedAgain, wasListed } from './possible-users.ts';
 
-/** The effects of a change on the code that calls the definition. */
+/** The effects of a change on the code that calls the definition. The data of the answer has these members too, so
+ * their names stay. */
 export interface CallImpact extends Partial<CheckedCalls> {
   name: string;
   /** Kind of the function, such as MACRO or SETF EXPANDER; undefined when the name is no function. */
@@ -23,7 +24,7 @@ export interface CallImpact extends Partial<CheckedCalls> {
   lambdaList?: string;
   /** True when the calls were checked against a new lambda list. */
   checked: boolean;
-  /** True when the new definition is a method or a compiler macro. Neither sets the lambda list that calls must fit. */
+  /** True when the new definition is a method or a compiler macro, so that the function keeps its lambda list. */
   ofMethod: boolean;
   recompile: Recompile;
   /** Functions that find symbols by computed names, and so may call the definition. */
@@ -77,8 +78,7 @@ export function callSections(impact: CallImpact): Part[] {
     const stays = `Calls go by the lambda list of the ${callee}, which stays: ${counted(calls, 'call')}.`;
     return checked ? [stays, noLonger, undecided] : [stays];
   }
-  const uses = calls + unknown.length;
-  if (uses + perhaps.length === 0)
+  if (calls + unknown.length + perhaps.length === 0)
     return [kind === 'SETF EXPANDER' ? NO_EXPANDER_USES : 'No calls are known.'];
   const possible = checked ? 'Possible calls that would not fit' : 'Possible calls';
   return [
@@ -126,7 +126,7 @@ export function recompileText(
   limit: number,
 ): string {
   const few = (all: string[]) => fewOf(all, fittingRows(all.slice(0, limit), RECOMPILE_LIMIT).length);
-  const each = (sure: string[], unsure: string[]) =>
+  const countsAndNames = (sure: string[], unsure: string[]) =>
     [
       sure.length > 0 && `(${sure.length}): ${few(sure)}`,
       unsure.length > 0 &&
@@ -134,11 +134,11 @@ export function recompileText(
     ]
       .filter(Boolean)
       .join('');
-  const isReplaced = replaced && replaced.names.length + replaced.perhaps.length > 0;
+  const hasReplaced = replaced && replaced.names.length + replaced.perhaps.length > 0;
   return [
-    names.length + perhaps.length > 0 && `To compile again, as ${why} ${each(names, perhaps)}`,
-    isReplaced &&
-      `Its compiler macro replaced calls ${each(replaced.names, replaced.perhaps)}\nThese keep its expansion, whatever the function becomes; compile them again when the compiler macro changes.`,
+    names.length + perhaps.length > 0 && `To compile again, as ${why} ${countsAndNames(names, perhaps)}`,
+    hasReplaced &&
+      `Its compiler macro replaced calls ${countsAndNames(replaced.names, replaced.perhaps)}\nThese keep its expansion, whatever the function becomes; compile them again when the compiler macro changes.`,
     expanded.length > 0 &&
       `Macros that call it when they expand (${expanders.length}): ${few(expanders)}\nTo compile again, if their expansions change (${expanded.length}): ${few(expanded)}`,
   ]

@@ -55,13 +55,12 @@ export async function impactOnCalls(
   context: CallContext,
 ) {
   const definition = definitionIn(change);
-  const isMethod = definition?.operator === 'DEFMETHOD';
+  const method = definition?.operator === 'DEFMETHOD' ? definition : undefined;
   // A new or removed compiler macro does not change the lambda list of the function.
   const isCompilerMacro = operator === 'DEFINE-COMPILER-MACRO' && facts.kind !== 'COMPILER MACRO';
   const list = isCompilerMacro ? undefined : lambdaListIn(change);
-  const accepted =
-    definition?.operator === 'DEFMETHOD' ? lambdaListWithMethod(facts, definition) : acceptedBy(facts, list);
-  const ofMethod = isMethod || isCompilerMacro;
+  const accepted = method ? lambdaListWithMethod(facts, method) : acceptedBy(facts, list);
+  const ofMethod = method !== undefined || isCompilerMacro;
   const callers = facts.kind === undefined ? undefined : await callersOf(image, facts.name, context);
   return {
     checked: accepted !== undefined,
@@ -136,9 +135,10 @@ function functionsToRecompile(
   const expansions = { expanders, expanded };
   if (kind === 'MACRO') return { why: 'it is a macro', ...compiledIn, ...expansions };
   if (inline) return { why: 'it is inline', ...compiledIn, ...expansions };
+  // Without a compiler macro, only a constant has holders; for other names the lists are empty.
   if (!compilerMacro) return { why: 'its value is compiled into them', ...compiledIn, ...expansions };
-  const changes = kind === 'COMPILER MACRO' || operator === 'DEFINE-COMPILER-MACRO';
-  return changes
+  const changesCompilerMacro = kind === 'COMPILER MACRO' || operator === 'DEFINE-COMPILER-MACRO';
+  return changesCompilerMacro
     ? { why: 'its compiler macro changes', ...compiledIn, ...expansions }
     : { why: '', names: [], replaced: compiledIn, ...expansions };
 }

@@ -117,12 +117,12 @@ const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
 function referencesText(data: ShownReferences, offset: number, places: Places): string {
   const { name, total, kept, rows } = data;
-  const isOutside = ({ kind = '', outside }: NameUser) => outside || !VERBS.includes(kind);
+  const isNoFunction = ({ kind = '', outside }: NameUser) => outside || !VERBS.includes(kind);
   const binders = new Set(rows.flatMap(({ kind, name: user }) => (kind === 'bind' ? user : [])));
-  const own = (user: NameUser) => user.kind === 'set' && binders.has(user.name);
+  const alsoBinds = (user: NameUser) => user.kind === 'set' && binders.has(user.name);
   const blockOf = (user: NameUser) => {
     if (user.possible) return 'Possible users';
-    return isOutside(user) ? `Other places that use ${name}` : `Functions that ${user.kind} ${name}`;
+    return isNoFunction(user) ? `Other places that use ${name}` : `Functions that ${user.kind} ${name}`;
   };
   const homes = new Map(
     [...groupBy(rows, blockOf)].map(([block, users]) => [block, sharedHome(users.map(({ name }) => name))]),
@@ -131,7 +131,7 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
   const { rows: blocks, shown } = userRows(rows, {
     named: (user) => {
       const short = { ...user, name: user.name.slice(homeOf(user).length) };
-      return isOutside(user) ? userHeading(short) : `${short.name}${own(user) ? OWN_BINDING : ''}`;
+      return isNoFunction(user) ? userHeading(short) : `${short.name}${alsoBinds(user) ? OWN_BINDING : ''}`;
     },
     header: (user) => `${blockOf(user)}${allIn(homeOf(user))}:`,
   });

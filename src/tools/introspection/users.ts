@@ -31,14 +31,15 @@ export interface NameUser {
   same?: string;
   /** True when the user contains the name only as data, so that it may never use the definition. */
   possible?: boolean;
-  /** True for a top-level form. */
+  /** True for a top-level form or other code outside of functions. */
   outside?: boolean;
   sites?: UserSite[];
 }
 
 /** The users of a name. `functions` are those on the page that the image returned. `forms` are all users outside of
  * functions. `certain` is the number of forms that certainly use the name, including those that the image left out.
- * `repeated` is the number of functions that are left out because a form of the same name certainly uses the name. */
+ * `possible` is the number of `forms` that only contain the name as data. `repeated` is the number of functions that
+ * are left out because a form of the same name certainly uses the name. */
 interface Users {
   functions: NameUser[];
   forms: NameUser[];
@@ -55,15 +56,15 @@ export function usersOf(
 ): Users {
   const { rows = [], outside = [], outsideCount = 0 } = data;
   const forms = formsUsing(data, places, { sites, variable });
-  const certain = forms.filter(({ possible }) => !possible);
-  const names = new Set(certain.map(({ name }) => name));
+  const certainForms = forms.filter(({ possible }) => !possible);
+  const names = new Set(certainForms.map(({ name }) => name));
   const functions = rows.filter(({ possible, name = '' }) => !(possible && names.has(name)));
   const find = siteFinder({ ...data, variable }, places);
   return {
     functions: functions.map((row) => functionUser(row, find)),
     forms,
-    certain: certain.length + Math.max(0, outsideCount - outside.length),
-    possible: forms.length - certain.length,
+    certain: certainForms.length + Math.max(0, outsideCount - outside.length),
+    possible: forms.length - certainForms.length,
     repeated: rows.length - functions.length,
   };
 }
@@ -96,8 +97,8 @@ function formsUsing(
 
 /** Merges users of the same name. Leaves out a possible user when a certain user has the same name. */
 function mergeSameNames(forms: readonly NameUser[]): NameUser[] {
-  const certain = new Set(forms.filter(({ possible }) => !possible).map(({ name }) => name));
-  const kept = forms.filter(({ possible, name }) => !possible || !certain.has(name));
+  const certainNames = new Set(forms.filter(({ possible }) => !possible).map(({ name }) => name));
+  const kept = forms.filter(({ possible, name }) => !possible || !certainNames.has(name));
   const groups = groupBy(kept, (each) => `${userHeading(each)} ${each.possible}`);
   // A file can define a name twice, and both definitions may use the function. They become one row, which has the
   // places of use in both.
@@ -134,10 +135,11 @@ export function userRows(
 ): { rows: { header: string; text: string }[]; shown: number } {
   const shaped = users.map((user) => {
     const head = named(user);
+    const above = header(user);
     return {
-      header: header(user),
+      header: above,
       text: userText(user.sites ?? [], head),
-      shape: userShape(user, header(user)),
+      shape: userShape(user, above),
       brief: { name: head, at: user.sites?.[0]?.at ?? '' },
     };
   });

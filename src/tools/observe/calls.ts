@@ -46,7 +46,7 @@ export async function observeCalls(
     observeCallOptions(observing),
   );
   const { value } = reply.data;
-  const observed = reply.data.observed && withOwnCalls(reply.data.observed, places);
+  const observed = reply.data.observed && markingUnseen(reply.data.observed, places);
   const text = observed && (types ? typesText(observed) : callsText(observed));
   if (observed && !types && observed.rows) observations.keepCalls(recordedRun(observed, observed.rows));
   const all = joinSections([text, observed && notesText(observed)]);
@@ -66,14 +66,17 @@ function recordedRun(observed: ObservedCalls, rows: readonly RecordedCall[]): Re
 
 /** Returns OBSERVED, in which `unseen` marks the functions whose recursive calls cannot be recorded. The image sends
  * `apart` for a function whose recursive calls would be jumps. Its source shows whether it has any. */
-function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
+function markingUnseen(observed: ObservedCalls, places: Places): ObservedCalls {
   const functions = observed.functions?.map(({ apart, ...called }): ObservedFunction => {
-    const own = called.unseen === undefined && apart !== undefined && callsItself(called.name, apart, places);
-    return own ? { ...called, unseen: 'itself' } : called;
+    const isUnseen =
+      called.unseen === undefined && apart !== undefined && callsItself(called.name, apart, places);
+    return isUnseen ? { ...called, unseen: 'itself' } : called;
   });
   return { ...observed, ...(functions && { functions }) };
 }
 
+/** Returns true when the source of the function NAME at PLACE shows a call of itself. A mention as data or as a name
+ * does not count. */
 function callsItself(name: string, place: Place, places: Places): boolean {
   const source = places.text(place, { name });
   if (source === undefined) return false;
@@ -86,8 +89,8 @@ function callsItself(name: string, place: Place, places: Places): boolean {
 
 function callsText(observed: ObservedCalls): string {
   const { rows = [], functions = [], total, milliseconds } = observed;
-  const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
+  const called = functions.filter(({ calls }) => calls > 0);
   const home = called.length > 1 ? commonPrefix(functions.map(({ name }) => name)) : '';
   // `home` is removed only at the beginning of a name, because the name of another package can end with it: MY-APP::
   // ends with APP::.
@@ -104,9 +107,10 @@ function callsText(observed: ObservedCalls): string {
 
 /** Returns the number of recorded calls, and also that of all calls if it is higher. */
 function recordedText({ functions = [], total, calls }: ObservedCalls): string {
-  const all = countText(calls, 'call');
-  const chosen = total < calls || functions.some(({ every }) => every);
-  return chosen ? `${total.toLocaleString('en-US')} of ${all}` : countText(total, 'call');
+  const isSelection = total < calls || functions.some(({ every }) => every);
+  return isSelection
+    ? `${total.toLocaleString('en-US')} of ${countText(calls, 'call')}`
+    : countText(total, 'call');
 }
 
 function noneText({ functions = [], observed, calls }: ObservedCalls): string {

@@ -109,8 +109,12 @@ class ImageUpdate {
     const prepared = await this.#image.call('rename-prepare', { home, names, structures }, this.#options());
     this.#recordProblems(prepared);
     if (!this.#outcome.failed) await this.#load(files);
-    const old = prepared.data.value ?? [];
-    if (!this.#outcome.failed) await this.#load(await this.#compiledWith(old, new Set(files)));
+    if (!this.#outcome.failed) {
+      const old = prepared.data.value ?? [];
+      const { filesWithOld, users } = await this.#usersOfOld(old, new Set(files));
+      this.#outcome.users.push(...users);
+      await this.#load(filesWithOld);
+    }
     if (this.#outcome.failed || this.#outcome.users.length > 0) return this.#outcome;
     const {
       gone = [],
@@ -163,20 +167,24 @@ class ImageUpdate {
   }
 
   /** Returns the files whose compiled code still refers to a name in OLD, for example because a macro put it there.
-   * These files must be loaded again. The files LOADED were loaded just now and are left out. Adds each caller that no
-   * load of a file replaces to the list `users` of the outcome. */
-  async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
+   * These files must be loaded again. The files LOADED were loaded just now and are left out. `users` are the callers
+   * that no load of a file replaces. */
+  async #usersOfOld(
+    old: readonly string[],
+    loaded: ReadonlySet<string>,
+  ): Promise<{ filesWithOld: string[]; users: string[] }> {
     const files = new Set<string>();
+    const users: string[] = [];
     for (const from of old) {
       for (const { user, file } of await this.#usersOf(from)) {
         const real = file === undefined ? undefined : await realPathOf(file);
-        const again =
-          real !== undefined && this.#inImage.has(real) && !loaded.has(real) && this.#places.isOwn(real);
-        if (again) files.add(real);
-        else if (real === undefined || !loaded.has(real)) this.#outcome.users.push(user);
+        if (real !== undefined && loaded.has(real)) continue;
+        const canLoadAgain = real !== undefined && this.#inImage.has(real) && this.#places.isOwn(real);
+        if (canLoadAgain) files.add(real);
+        else users.push(user);
       }
     }
-    return [...files];
+    return { filesWithOld: [...files], users };
   }
 
   /** Returns the callers of the symbol FROM and of its setf function, with their files. */

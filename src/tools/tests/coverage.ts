@@ -143,7 +143,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   const name = (covered: Covered) => covered.name.replace(shared, '');
   const ran = measured.filter(({ reached }) => reached);
   const partly = ran.filter(({ never }) => never.length > 0);
-  const not = measured.filter(({ reached }) => !reached);
+  const unreached = measured.filter(({ reached }) => !reached);
   const rows = partly.map((each) => `  ${name(each)} ${each.at}: never ${fewOf(each.never, ITEM_LIMIT)}`);
   const shown = fittingRows(rows.slice(0, limit));
   return [
@@ -152,10 +152,10 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
       : `Coverage: ${ran.length} of ${measured.length} definitions ran, ${ran.length - partly.length} of them wholly.`,
     ...shown,
     ...(rows.length > shown.length ? [`  ... ${rows.length - shown.length} more; limit shows more`] : []),
-    ...(not.length > 0
+    ...(unreached.length > 0
       ? [
           `Never ran: ${fewOf(
-            not.map((each) => `${name(each)} ${each.at}`),
+            unreached.map((each) => `${name(each)} ${each.at}`),
             limit,
           )}`,
         ]

@@ -71,46 +71,46 @@ function mergedRuns(tests: readonly TestOutcome[]): TestOutcome[] {
   const named = new Map<string, TestOutcome>();
   for (const test of tests) {
     const key = `${test.framework} ${test.test}`;
-    const { failures = [], failed = 0, errors = 0, ...before } = named.get(key) ?? test;
-    const again = named.has(key);
-    named.set(key, {
-      ...before,
-      ...(again && test.left && { left: true, why: test.why }),
-      failures: again ? [...failures, ...(test.failures ?? [])] : failures,
-      failed: failed + (again ? (test.failed ?? 0) : 0),
-      errors: errors + (again ? (test.errors ?? 0) : 0),
-    });
+    const before = named.get(key);
+    named.set(key, before === undefined ? test : joined(before, test));
   }
   return [...named.values()];
+}
+
+function joined(before: TestOutcome, test: TestOutcome): TestOutcome {
+  return {
+    ...before,
+    ...(test.left && { left: true, why: test.why }),
+    failures: [...(before.failures ?? []), ...(test.failures ?? [])],
+    failed: (before.failed ?? 0) + (test.failed ?? 0),
+    errors: (before.errors ?? 0) + (test.errors ?? 0),
+  };
 }
 
 /** Maximum number of failures of one check that are shown. */
 const CHECK_FAILURE_LIMIT = 3;
 
-/** Returns the lines about the failures of TEST. WHERE renders a place. At most
- * CHECK_FAILURE_LIMIT failures of each check are shown, and a line after them gives the number of the others. If all
- * failures are of the same check, this number includes the failures that the image counted without recording them. */
+/** Returns the lines about the failures of TEST. WHERE renders a place. At most CHECK_FAILURE_LIMIT failures of each
+ * check are shown, and a line after them gives the number of the others. If all failures are of the same check, this
+ * number includes the failures that the image counted without recording them. */
 function testLines(test: TestOutcome, where: (place: Place | undefined) => string): FailureLine[] {
   const { failures = [], failed = 0, errors = 0 } = test;
   const checks = [...groupBy(failures, checkKey).values()];
-  let counted = failed + errors - failures.length;
+  const isOneCheck = checks.length === 1;
   const lines = checks.flatMap((ofCheck): FailureLine[] => {
     const shown = distinct(ofCheck).slice(0, CHECK_FAILURE_LIMIT);
-    const hidden = ofCheck.length - shown.length;
     const texts = shown.map((failure, index) => ({
       text: againText(failure, shown[index - 1]) ?? wholeText(failure, where),
     }));
-    if (checks.length === 1) counted += hidden;
-    else if (hidden > 0) return [...texts, { text: `${hidden} more of this check`, counts: hidden }];
-    return texts;
+    const hidden = isOneCheck ? 0 : ofCheck.length - shown.length;
+    return hidden > 0 ? [...texts, { text: `${hidden} more of this check`, counts: hidden }] : texts;
   });
-  if (counted > 0)
+  const unrecorded = failed + errors - failures.length;
+  const more = unrecorded + (isOneCheck ? failures.length - lines.length : 0);
+  if (more > 0)
     lines.push({
-      text:
-        failures.length > 0
-          ? `${counted} more ${counted === 1 ? 'failure' : 'failures'}`
-          : `${counted} failed`,
-      counts: counted,
+      text: failures.length > 0 ? `${more} more ${more === 1 ? 'failure' : 'failures'}` : `${more} failed`,
+      counts: more,
     });
   if (test.left) lines.push({ text: `did not end: ${test.why ?? 'why is not known'}` });
   return lines;
@@ -190,12 +190,13 @@ function failureText({ form, check, expected, got, text, type, condition }: Test
   const signalled = name && (condition ? `${name}: ${condition}` : name);
   const gave = got === undefined ? signalled : `= ${got}`;
   const evaluated = [form, gave].filter(Boolean).join(got === undefined ? ' signalled ' : ' ');
+  const isOnlyText = text !== undefined && got === undefined;
   const came = signalled ? ` signalled ${signalled}` : ' failed';
   const checked = check && (got === undefined ? `${check}${came}` : `${check}: got ${got}`);
   const parts = [
-    [text, checked || (text === undefined || got !== undefined ? evaluated : '')].filter(Boolean).join(': '),
+    [text, checked || (isOnlyText ? '' : evaluated)].filter(Boolean).join(': '),
     ...(expected === undefined ? [] : [`wanted ${expected}`]),
-    ...(text !== undefined && check === undefined && got === undefined && signalled ? [signalled] : []),
+    ...(isOnlyText && check === undefined && signalled ? [signalled] : []),
   ];
   return parts.filter((part) => part !== '').join(', ');
 }

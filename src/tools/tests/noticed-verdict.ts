@@ -71,8 +71,8 @@ function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
   if (ran.length === 0) return unknown(`no test ran with it. ${without}`);
   if (badPlain.size === ranPlain.length) return unknown('no test passes without it.');
   if (bad.size + badPlain.size + missing.length === 0) {
-    const passed = ran.length === 1 ? 'the only one passes' : `all ${ran.length} pass`;
-    return asVerdict('unnoticed', `No test noticed this change: ${passed}.`);
+    const allPass = ran.length === 1 ? 'the only one passes' : `all ${ran.length} pass`;
+    return asVerdict('unnoticed', `No test noticed this change: ${allPass}.`);
   }
   const missed = missedText(missing);
   const passed = `No test noticed this change: ${ran.length - bad.size} of ${of} pass with it`;
@@ -141,7 +141,7 @@ function missedText(missing: readonly string[]): string {
 }
 
 /** Maximum number of names of tests in a sentence. */
-const NAMES = 10;
+const NAME_LIMIT = 10;
 
 /** Verb forms, for one test and for several. */
 const FAIL = ['fails', 'fail'] as const;
@@ -158,20 +158,18 @@ function differingSentence(tests: readonly string[], of: string, now: Verb, befo
 }
 
 function shownTests(tests: readonly string[]): string {
-  return fewOf(tests.map(shortNames(tests)), NAMES);
+  return fewOf(tests.map(shortNames(tests)), NAME_LIMIT);
 }
 
-/** VERDICT says that no test noticed the change of COUNT files. Returns it with a sentence about the files that the
- * image has not loaded, if there are any. The verdict becomes `unknown` when the change had no effect on the tests for
- * this reason. */
+/** VERDICT is `unnoticed`: no test noticed the change of COUNT files. Returns it with a sentence about the files that
+ * the image has not loaded, if there are any. The verdict becomes `unknown` when the change had no effect on the tests
+ * for this reason. */
 function withUnloaded(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
   if (unloaded.length === 0) return verdict;
   if (originals.length > 0)
-    return {
-      ...verdict,
-      verdict: 'unknown',
-      text: `Not known whether a test notices this change: ${listed(originals, ', ')} was loaded by an absolute name, so from the workspace, without the change. Load it by a name relative to its system or to the working directory.`,
-    };
+    return unknown(
+      `${listed(originals, ', ')} was loaded by an absolute name, so from the workspace, without the change. Load it by a name relative to its system or to the working directory.`,
+    );
   const names = listed(unloaded, ', ');
   if (unloaded.length < count)
     return {
@@ -179,8 +177,7 @@ function withUnloaded(verdict: Verdict, { unloaded, originals }: Side, count: nu
       text: `${verdict.text} Nothing loaded ${names}, so the change there had no effect.`,
     };
   const [them, their] = count === 1 ? ['it', 'its'] : ['them', 'their'];
-  const text = `Not known whether a test notices this change: nothing loaded ${names}. Load ${them} first, or give ${their} system.`;
-  return { ...verdict, verdict: 'unknown', text };
+  return unknown(`nothing loaded ${names}. Load ${them} first, or give ${their} system.`);
 }
 
 function testsText(count: number): string {

@@ -87,8 +87,8 @@ export async function runWithEdits(
  * undefined also when earlier runs decide which tests CALL runs. */
 function knownRun(call: FreshCall, changed: Side, { last }: UneditedRun): Side | undefined {
   const { failed, touching } = call.args;
-  const isAlone = call.running.workspace.rootFolders().length === 1;
-  const isRepeatable = isAlone && failed === undefined && touching === undefined;
+  const hasOneRoot = call.running.workspace.rootFolders().length === 1;
+  const isRepeatable = hasOneRoot && failed === undefined && touching === undefined;
   return isRepeatable && last?.key === keyOf(call, changed) ? last.side : undefined;
 }
 
@@ -118,10 +118,10 @@ async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'targ
     folder,
     async (fresh) => {
       const loads = await loadSteps({ ...call, folder }, fresh, steps, false);
-      const failed = loads.find((load) => load.failed);
-      const result = failed ?? toResult(await adapter.over(fresh).handler(args, context));
+      const failedLoad = loads.find((load) => load.failed);
+      const result = failedLoad ?? toResult(await adapter.over(fresh).handler(args, context));
       const { results = [], verdict, unseen = [], ending } = result.data as RunData;
-      const hasRun = failed === undefined && verdict !== undefined;
+      const hasRun = failedLoad === undefined && verdict !== undefined;
       // Code that names the workspace by an absolute path can load files of `root` in place of their copies.
       const inventory = await freshInventory(call, fresh, [target, root]);
       const loaded = new Set(inventory?.files);

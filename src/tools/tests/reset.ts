@@ -21,7 +21,7 @@ const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
 /** Matches the standard operators that do not define a variable. Other operators whose names begin with DEF can be
  * macros that expand to DEFVAR. */
-const OTHERS =
+const NO_VARIABLE =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
 /** Maximum number of variables with similar names that are read. */
@@ -70,10 +70,10 @@ async function settingOf(
   const { image, places, workspace } = dependencies;
   const { symbol, files } = await variableNamed(image, places.root, asked, context);
   await places.prepare(files);
+  // `home` is the current package at the definition. A file can also define a symbol that this package imports.
   const isOwn = ({ home }: NamedText) => home === partsOfName(symbol).home;
   const loaded = files.flatMap((file) => definitionsIn(file, symbol, places));
   const own = loaded.filter(isOwn);
-  // `home` is the current package at the definition. A file can also define a symbol that this package imports.
   const all = own.length > 0 ? own : loaded;
   const budget = lookupBudget();
   if (all.length === 0) {
@@ -102,7 +102,7 @@ function hasValue(operator: string, text: string): boolean {
   const [, , value, ...more] = [...new FormReader(treeOf(text)).forms()].at(-1)?.elements ?? [];
   if (value === undefined) return false;
   if (DEFINERS.includes(operator)) return true;
-  return isDefiner(operator) && !OTHERS.test(operator) && more.every(({ isString }) => isString);
+  return isDefiner(operator) && !NO_VARIABLE.test(operator) && more.every(({ isString }) => isString);
 }
 
 /** Returns a form that sets SYMBOL to the value that its definition, `text`, gives it. The image reads `text` when it

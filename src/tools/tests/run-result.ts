@@ -61,7 +61,7 @@ interface EndedRun extends TestRunFacts {
   unmeasured: readonly string[];
 }
 
-/** Maximum number of failures that are shown by default. */
+/** Maximum number of failures, of definitions without coverage, and of names of tests that are shown by default. */
 const LIMIT = 20;
 
 /** Returns the result of RUN, and keeps its outcomes for the next run. */
@@ -90,7 +90,7 @@ export function reportResult({ places, memory, keepRun }: TestDependencies, run:
     behind: behindOf(run),
   };
   const covered = how.coverage ? coveredBy(run, places) : undefined;
-  const verdict = verdictOn(report, {
+  const verdict = verdictData(report, {
     ...(asked.touching && { changed: report.changed, unrecorded: report.unrecorded }),
     ...(how.coverage && { coverage: covered?.data }),
   });
@@ -103,7 +103,7 @@ export function reportResult({ places, memory, keepRun }: TestDependencies, run:
 }
 
 /** Returns the data of the result, including the members of MORE, and `failed`, which is true when the run failed. */
-function verdictOn(
+function verdictData(
   { tests, difference, former, unseen, stale, unset, ending, losses }: TestRunReport,
   more: object,
 ): { data: object; failed: boolean } {
@@ -145,10 +145,10 @@ function shortfallOf({ how, ending, madeRuns, cut }: EndedRun): string {
 /** Returns a sentence about tests that may not have run because an earlier test did not finish; '' when there are
  * none. The text shows it only when a test was left or the run did not end normally. */
 function behindOf({ tests, data, ending, asked, how, held }: EndedRun): string {
-  const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
-  const left = (asked.again ?? []).filter((test) => !ran.has(test));
-  const which = left.length > 0 ? ` Not run: ${left.slice(0, LIMIT).join(', ')}.` : '';
   if (asked.name !== undefined && tests.length === 1) return '';
+  const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
+  const notRun = (asked.again ?? []).filter((test) => !ran.has(test));
+  const which = notRun.length > 0 ? ` Not run: ${notRun.slice(0, LIMIT).join(', ')}.` : '';
   if (ending.kind === 'done') return `Tests after one that was left early may not have run.${which}`;
   if (!how.isolate) return `The run ended there; with isolate: true it goes on with the others.${which}`;
   return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
