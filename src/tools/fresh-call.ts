@@ -57,7 +57,7 @@ export interface FreshCall {
 export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
   if (withFreshImage !== undefined) return withFreshImage;
   throw new CallError(
-    'fresh starts an SBCL on this machine, and a command (--image) starts the image of this session elsewhere, so nothing was done. Call without fresh.',
+    'The parameter fresh starts an SBCL on this machine, but a command (--image) starts the image of this session elsewhere, so nothing was done. Call without fresh.',
   );
 }
 

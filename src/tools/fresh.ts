@@ -82,7 +82,7 @@ export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Too
 function checkFresh({ fresh, edits, on_error }: Arguments): void {
   if (edits !== undefined && fresh !== 'true')
     throw new CallError(
-      `Give edits with fresh: true, not ${fresh}; nothing was done. They hold for the run in the fresh image alone.`,
+      `The parameter edits needs fresh: true, not ${fresh}; nothing was done. Edits apply only to the run in the fresh image.`,
     );
   if (on_error === 'hold')
     throw new CallError(

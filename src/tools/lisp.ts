@@ -57,7 +57,7 @@ export class LispTools implements ImageTools {
     const tool = lispTool(this.#image, readToolDefinition(definition), registration, this.#debugging);
     if (this.#callsNameImage && tool.parameters.some(({ name }) => name === 'image'))
       throw new CallError(
-        `Tool ${tool.name} has a parameter 'image', by which calls name an image of this server, so it was not registered. Give the parameter another name.`,
+        `Tool ${tool.name} was not registered, because it has a parameter 'image', with which calls choose an image of this server. Give the parameter another name.`,
       );
     // The user chose the start file, so its tools keep their declared level.
     const registered = atStart ? tool : distrusted(tool, this.#registrations);
@@ -150,7 +150,7 @@ function runResult(
     throw new ImageError(
       value.replaced
         ? `Tool ${name} was defined again while this call waited, so nothing was done. Call it again.`
-        : `This Lisp image has no tool ${name}: it was lost with the image before. Evaluate its definition again.`,
+        : `This Lisp image has no tool ${name}: it was lost with the previous image. Evaluate its definition again.`,
     );
   }
   const { failed = false, result } = value;
@@ -173,6 +173,6 @@ function limitAdvice(ending: Ending): string | false {
     ending.kind === 'interrupted' &&
     ending.reason === 'timeout' &&
     ending.stoppedPid === undefined &&
-    'A person can give it longer when they start the server: --eval-timeout SECONDS'
+    'The user can raise this limit when starting the server: --eval-timeout SECONDS'
   );
 }

@@ -20,12 +20,9 @@ const NAME_LIMIT = 10;
 
 /** Sections that list forms of the lost image. Each has a title, and a function that returns the forms. */
 const FORM_SECTIONS: readonly [title: string, formsOf: (held: ImageContents) => Beginnings][] = [
-  [
-    'Built again from other values, because these used variables that had been set',
-    ({ differing }) => differing,
-  ],
+  ['Built again from the initial values of variables that had been set', ({ differing }) => differing],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
-  ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
+  ['Not run again, because they failed or were interrupted', ({ unfinished }) => unfinished],
 ];
 
 /** Returns REPORT, of the loss of an image, as text for a model. */
@@ -63,17 +60,17 @@ function nothingText({ forgotten = 0, held }: LossReport, isMoreBelow: boolean):
 
 function unreachedText({ unreached }: Rebuilt): string {
   if (unreached === 0) return '';
-  return `There was no time for the last ${counted(unreached, 'step')}: after ${TIMES.rebuild / 1000} s no more is begun. Call restart_image to try again, or load what you need.`;
+  return `There was no time for the last ${counted(unreached, 'step')}: after ${TIMES.rebuild / 1000} s no further step is started. Call restart_image to try again, or load what you need.`;
 }
 
 function damagedText({ damaged = 0 }: LossReport): string {
   if (damaged === 0) return '';
-  return `${counted(damaged, 'line')} of the journal could not be read, so what they had is missing.`;
+  return `${counted(damaged, 'line')} of the journal could not be read, so the steps in them are missing.`;
 }
 
 function barrenText({ barren = 0 }: LossReport): string {
   if (barren === 0) return '';
-  return `Each of the ${barren} images before had been built again too, and was lost soon after. If that is due to what is built again, restart_image with rebuild none starts without it.`;
+  return `Each of the ${barren} previous images was also built again, and was lost soon after. If the cause is in what is built again, restart_image with rebuild: none starts without it.`;
 }
 
 function lostText({ evaluations, systems, files, tools }: ImageContents): string {
@@ -145,16 +142,16 @@ function causeText(cause: Cause): string {
     case 'image broken':
       return 'with it the image cannot read, evaluate and print any more';
     case 'file gone':
-      return 'It is gone, and what was loaded then was not kept.';
+      return 'It is gone, and its old content was not kept.';
     case 'not kept':
-      return 'What was loaded then was not kept. Load the file again with load_file.';
+      return 'Its old content was not kept. Load the file again with load_file.';
     case 'file changed':
       return cause.again === 'kept'
-        ? `${cause.gone ? 'is gone' : 'has changed since'}; what was loaded then was loaded again`
-        : 'has changed since, and what was loaded then was not kept; it was loaded as it is now';
+        ? `${cause.gone ? 'is gone' : 'has changed since'}; its old content was loaded again`
+        : 'has changed since, and its old content was not kept; the new content was loaded';
     case 'system changed': {
-      const files = cause.count === 1 ? 'a file of it has' : `${cause.count} files of it have`;
-      return `${files} changed since; it was loaded as it is now`;
+      const files = cause.count === 1 ? 'one of its files has' : `${cause.count} of its files have`;
+      return `${files} changed since; the new content was loaded`;
     }
     case 'names missing':
       return cause.names.join(', ');

@@ -28,7 +28,7 @@ export function noticeText(notice: ImageNotice): string {
     case 'session renewed':
       return 'Note: with the settings of the session no form could be read, evaluated and printed any more. The readtable and the variables of reader and printer are fresh ones now; the image and its definitions are kept.';
     case 'compiler held':
-      return `Note: the thread ${JSON.stringify(notice.thread)} holds the lock of SBCL's compiler and does not run, so what must be compiled waits for it. sb-thread:terminate-thread ends it. When calls go on failing, the image is replaced.`;
+      return `Note: the thread ${JSON.stringify(notice.thread)} holds the lock of SBCL's compiler and does not run, so nothing can be compiled. sb-thread:terminate-thread ends the thread. If calls keep failing, the image is replaced.`;
     case 'forgotten':
       return `${notice.count} earlier notices were left out, because too many came before this answer.`;
     case 'loss':
@@ -46,7 +46,7 @@ export function noticeText(notice: ImageNotice): string {
     case 'journal full':
       return `Note: the journal is full (${notice.entries} entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.`;
     case 'journal unwritable':
-      return `Note: the journal cannot be written (${notice.why}). A lost image is built again from memory; a later server will not know what this one built.`;
+      return `Note: the journal cannot be written (${notice.why}). This server can still rebuild a lost image, from memory; a later server cannot.`;
   }
 }
 
@@ -65,7 +65,7 @@ function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 
   const start =
     startFile === undefined ? '' : ` The start file ${startFile} was not loaded there; load_file loads it.`;
   if (before === undefined) return `${works}; live-lisp never ends it.${start}`;
-  return `The image ${servedName(before)} is gone: ${how}. ${works}. It may lack what the other held: load or define again what you need.${start}`;
+  return `The image ${servedName(before)} is gone: ${how}. ${works}. It may lack what the lost one held: load or define again what you need.${start}`;
 }
 
 /** Returns the notice that this server does not use the image SERVED. OWN_IMAGE_REQUIRED_BY is the command-line flag
@@ -73,8 +73,8 @@ function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 
 function unusedText(served: Served, ownImageRequiredBy: string | undefined): string {
   const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
   return ownImageRequiredBy === undefined
-    ? `${head}, which calls have used already. A new session of the client works in the other.`
-    : `${head}, because it was started with ${ownImageRequiredBy}, and nothing confines the other. To work in that one, the user starts this server without the flag.`;
+    ? `${head}, because calls have already used it. A new session of the client works in the other image.`
+    : `${head}, because it was started with ${ownImageRequiredBy}, and the other image is not confined. To use that one, ask the user to start this server without the flag.`;
 }
 
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {

@@ -118,7 +118,7 @@ describe('in an image that has it', () => {
       '(require :asdf)\n(asdf:load-system "never-written")\n(never-written:x)\n',
     );
     expect(isError).toBe(true);
-    expect(text).toMatch(/^Not loaded: the compilation of lost\.lisp was left early\./);
+    expect(text).toMatch(/^Not loaded: the compilation of lost\.lisp did not finish\./);
     expect(text).toContain('Error: Component "never-written" not found');
   });
 

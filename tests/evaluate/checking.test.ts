@@ -9,7 +9,7 @@ import { sharedFolder, sharedSession } from '../shared.ts';
 const root = sharedFolder();
 const session = sharedSession({ args: ['--root', root.path] });
 
-const NOTHING = 'Nothing of it was loaded; what its compile-time code did stays.';
+const NOTHING = 'It was not loaded; the effects of its compile-time code stay.';
 
 function check(name: string, text: string, more: object = {}): Promise<Answer> {
   root.put(name, text);

@@ -17,7 +17,7 @@ test('S2.11 its content', async () => {
 test.each([
   [
     { forget: true },
-    '1 line to compile and run, and then to remove\n\u2026 from the image what answers have listed as no longer in it',
+    '1 line to compile and run, then to remove from\n\u2026 the image what earlier answers listed as gone from the file',
   ],
   [{ check: true }, '1 line to compile, not to load'],
 ])('with %j what else becomes of it', async (how, reported) => {

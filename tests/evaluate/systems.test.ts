@@ -198,13 +198,13 @@ describe('a system that is not there', () => {
 
   test('but whose file defines others is told with these', async () => {
     expect((await load('misnamed')).text).toBe(
-      'System misnamed not found by ASDF. misnamed/misnamed.asd has no such system, only misnamed-other. Name that system instead, or write the missing defsystem there.',
+      'System misnamed not found by ASDF. misnamed/misnamed.asd defines no such system, only misnamed-other. Name that system instead, or write the missing defsystem there.',
     );
     expect((await load('prim/checks')).text).toBe(
-      'System prim/checks not found by ASDF. prim/prim.asd has no such system, only prim, prim/tests. Name one of these instead, or write the missing defsystem there.',
+      'System prim/checks not found by ASDF. prim/prim.asd defines no such system, only prim, prim/tests. Name one of these instead, or write the missing defsystem there.',
     );
     expect((await load('blank')).text).toBe(
-      'System blank not found by ASDF. blank/blank.asd has no system. Write the missing defsystem there.',
+      'System blank not found by ASDF. blank/blank.asd defines no system. Write the missing defsystem there.',
     );
   });
 

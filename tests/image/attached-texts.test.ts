@@ -34,7 +34,7 @@ test('a flag that requires a sandbox keeps to own images, and the notice names i
     expect(readConfig(args, {}).ownImageRequiredBy).toBe(undefined);
   const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
   expect(noticeText({ kind: 'unused', served, ownImageRequiredBy: '--sandbox on' })).toBe(
-    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server stays with its own image, because it was started with --sandbox on, and nothing confines the other. To work in that one, the user starts this server without the flag.',
+    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server stays with its own image, because it was started with --sandbox on, and the other image is not confined. To use that one, ask the user to start this server without the flag.',
   );
 });
 

@@ -345,7 +345,7 @@ test('there is none where a command starts the image', async () => {
   const session = await ownSession({ args: [...NO_SYSTEMS, '--image', `there=${testSbcl()}`] });
   expect(await session.call('eval_form', { form: '1', fresh: true })).toEqual(
     bad(
-      'fresh starts an SBCL on this machine, and a command (--image) starts the image of this session elsewhere, so nothing was done. Call without fresh.',
+      'The parameter fresh starts an SBCL on this machine, but a command (--image) starts the image of this session elsewhere, so nothing was done. Call without fresh.',
     ),
   );
 });

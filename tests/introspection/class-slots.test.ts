@@ -100,7 +100,7 @@ describe('odd classes', () => {
   test('one below a class that is not defined shows what is known', async () => {
     expect(await slots('looks::waiting')).toBe(`LOOKS::WAITING [CLASS]
 ${NOT_FINALIZED}
-Note: not defined yet: LOOKS::UNKNOWN-PARENT; its slots are not known.
+Note: superclasses not defined yet, so their slots are not known: LOOKS::UNKNOWN-PARENT.
 
 Direct slots (1):
 

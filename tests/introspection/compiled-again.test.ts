@@ -55,7 +55,7 @@ describe('compiled again', () => {
 
   test('a function that runs when a macro expands', async () => {
     expect(await again('expanded')).toBe(
-      'Macros that call it when they expand (1): AGAIN::LISTED\nTo compile again, if their expansions change (2): AGAIN::BY-LISTED, AGAIN::BY-LISTED-TOO',
+      'Macros that call it during expansion (1): AGAIN::LISTED\nTo compile again, if their expansions change (2): AGAIN::BY-LISTED, AGAIN::BY-LISTED-TOO',
     );
   });
 
@@ -70,14 +70,14 @@ describe('compiled again', () => {
 
   test('a function with a compiler macro, and the compiler macro itself', async () => {
     expect(await again('grind')).toBe(
-      'Its compiler macro replaced calls (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED\nThese keep its expansion, whatever the function becomes; compile them again when the compiler macro changes.',
+      'Functions with calls that its compiler macro replaced (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.',
     );
     const changes =
       'To compile again, as its compiler macro changes (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED';
     expect(await again('grind', { definition: '(define-compiler-macro grind (x) x)' })).toBe(changes);
     expect(await again('(define-compiler-macro grind)')).toBe(changes);
     expect(await impact('(define-compiler-macro grind)')).toContain(
-      '\n\nCalls go by the lambda list of the function, which stays: 2 calls.\n\n',
+      '\n\nCalls must fit the lambda list of the function, which does not change (2 calls).\n\n',
     );
   });
 });
@@ -85,7 +85,7 @@ describe('compiled again', () => {
 describe('a new definition of another kind', () => {
   test('of a symbol macro, a modify macro and a place', async () => {
     expect(await impact('mode', { definition: '(define-symbol-macro mode 3)' })).toContain(
-      'SBCL records no uses of a symbol macro. Code that was compiled with this one keeps it until it is compiled again.',
+      'SBCL records no uses of a symbol macro. Compiled code keeps the old definition until it is compiled again.',
     );
     expect(await impact('appendf', { definition: '(define-modify-macro appendf (one) append)' })).toContain(
       'Calls that no longer fit (1 of 1 call):\n  AGAIN::BY-APPENDF  again.lisp:23:23  (defun by-appendf (l) (appendf l (list 1) (list 2)) l)  [3 arguments, at most 2 taken]',
@@ -97,7 +97,7 @@ describe('a new definition of another kind', () => {
 
   test('that the name does not have', async () => {
     expect(await impact('half', { definition: '(defvar half 1)' })).toBe(
-      'AGAIN::HALF has no definition by DEFVAR, so nothing uses one yet.',
+      'AGAIN::HALF is not defined by DEFVAR yet, so nothing uses that definition.',
     );
   });
 });

@@ -27,14 +27,14 @@ describe('a single method that goes away', () => {
     expect(await text('impact_of_change', { name: '(defmethod mill:run :after (fast))' })).toBe(
       `MILL::RUN :AFTER (MILL::FAST) [METHOD]
 
-Calls of the generic function, which stays; their arguments decide which enter the method (1):
+Calls of the generic function, which stays; the arguments decide which calls enter the method (1):
   MILL::GO-ON  mill.lisp:8:17  (defun go-on () (run 3))
 
 Methods that stay (2):
   (MILL::FAST)  mill.lisp:6:1  (defmethod run ((x fast)) x)
   (COMMON-LISP::INTEGER)  mill.lisp:5:1  (defmethod run ((x integer)) x)
 
-Tests: no loaded system is known to ASDF as the test of another.
+Tests: not known, because ASDF knows no loaded system as the test system of another.
 
 Exports and imports of its name, which stay (1):
   mill.lisp:1:39  (defpackage :mill (:use :cl) (:export #:run))
@@ -57,7 +57,7 @@ mill.lisp:7  MILL::RUN :AFTER (MILL::FAST) [METHOD]
   test('takes its new lambda list in a whole definition only', async () => {
     const call = { name: '(defmethod mill:run ((x integer)))', lambda_list: '(x y)' };
     expect(await text('impact_of_change', call)).toBe(
-      'lambda_list is that of a function or generic function. For a method give its whole new DEFMETHOD as definition.',
+      'The parameter lambda_list is for a function or generic function. For a method, give its whole new DEFMETHOD as definition.',
     );
   });
 });

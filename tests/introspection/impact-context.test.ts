@@ -51,16 +51,16 @@ describe('besides', () => {
       form: '(defpackage elsewhere (:use cl)) (defun elsewhere::find-it (x) (find-symbol x))',
     });
     const found =
-      'Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may call it unseen (3):\n  OWN::(SETF FOUND)  finding.lisp:4:1  (defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n  OWN::DISPATCH  finding.lisp:2:1  (defun dispatch (name)\n  OWN::DO-READ  finding.lisp:7:1  (defun do-read (in) (funcall (read in)))\n\n';
+      'Code that may call it through a symbol from INTERN, FIND-SYMBOL or the reader (3):\n  OWN::(SETF FOUND)  finding.lisp:4:1  (defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n  OWN::DISPATCH  finding.lisp:2:1  (defun dispatch (name)\n  OWN::DO-READ  finding.lisp:7:1  (defun do-read (in) (funcall (read in)))\n\n';
     expect(await reported({ name: 'do-pack' })).toContain(`No calls are known.\n\n${found}Tests: `);
     // The reader was just told of them.
     const note =
-      '\nNote: it may be called unseen, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.';
+      '\nNote: it may be called through a computed symbol, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.';
     expect(await other.text('who_calls', { name: 'do-pack', package: 'own' })).toBe(
       `No callers found for OWN::DO-PACK${note}`,
     );
     const again =
-      'It may be called unseen, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.\n\n';
+      'It may be called through a computed symbol, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.\n\n';
     expect(await reported({ name: 'do-pack' })).toContain(`No calls are known.\n\n${again}Tests: `);
     expect(await reported({ name: 'crate' })).toContain(`\n\n${again.replace('called', 'used')}Instances`);
     expect(await reported({ name: 'mapcar', package: 'elsewhere' })).not.toContain('DISPATCH');

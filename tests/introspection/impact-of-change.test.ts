@@ -27,7 +27,7 @@ function row(caller: string, within: string, text: string, why = '', shown = tru
   return `  ${[caller, at, shown && line.trim(), why && `[${why}]`].filter(Boolean).join('  ')}`;
 }
 
-const NO_TESTS = 'Tests: no loaded system is known to ASDF as the test of another.';
+const NO_TESTS = 'Tests: not known, because ASDF knows no loaded system as the test system of another.';
 /** Whether PART of an answer is the text of a definition, below its place. */
 const isText = (part: string) => /^\S+:\d+(?:-\d+)? {2}\S.*\]\n/.test(part);
 const impact = async (name: string, more: object = {}) =>
@@ -163,7 +163,7 @@ describe('a function', () => {
     );
     expect(await other.text('impact_of_change', { name: 'item-price' })).toContain('\n\nNo calls are known.');
     expect(await other.text('impact_of_change', { name: 'price' })).toBe(
-      'COMMON-LISP-USER::PRICE is not defined as a function. It is a slot of COMMON-LISP-USER::ITEM: give the name of the class, and as definition the class without the slot.',
+      'COMMON-LISP-USER::PRICE is not defined as a function. It is a slot of COMMON-LISP-USER::ITEM: as name give the class, and as definition its form without the slot.',
     );
   });
 
@@ -191,7 +191,7 @@ describe('a generic function', () => {
     });
     expect(methods).toBe(
       [
-        'Methods that would not agree with the generic function (2):',
+        'Methods that would not be congruent with the generic function (2):',
         row('(COMMON-LISP::STRING)', '(shape string)', '(defmethod', 'does not take :ROUGH', false),
         row(
           '(COMMON-LISP::INTEGER)',
@@ -215,8 +215,8 @@ describe('a generic function', () => {
   test('with a new method: whether that agrees', async () => {
     expect((await impact('area', { definition: '(defmethod area ((shape symbol)) 1)' })).slice(1, 3)).toEqual(
       [
-        'Calls go by the lambda list of the generic function, which stays: 2 calls.',
-        'Methods that would not agree with the generic function (1):\n  the new definition  [takes neither &rest nor &key]',
+        'Calls must fit the lambda list of the generic function, which does not change (2 calls).',
+        'Methods that would not be congruent with the generic function (1):\n  the new definition  [takes neither &rest nor &key]',
       ],
     );
     expect(
@@ -252,7 +252,7 @@ describe('what it cannot do says why', () => {
     ],
     [
       { name: 'price', definition: '(defun cost (x) x)' },
-      'The definition is of COST, and name is IMPACT::PRICE. Under another name all its uses break: who_calls lists them.',
+      'The given definition defines COST, not IMPACT::PRICE. A new name breaks all uses of the old one: who_calls lists them.',
     ],
     [
       { name: 'price', definition: '(defun price' },

@@ -61,7 +61,7 @@ describe('a class whose initarg goes', () => {
       `IMPACT-CLASSES::SHARED would no longer take instances of it. Its uses (1):\n${row('defun use', '(shared x)', '', 'IMPACT-CLASSES::USE')}`,
     );
     expect(section(parts, 'IMPACT-CLASSES::PUT-B')).toBe(
-      'IMPACT-CLASSES::PUT-B would be gone; nobody is known to call it.',
+      'IMPACT-CLASSES::PUT-B would be gone; no calls are known.',
     );
   });
 
@@ -80,7 +80,7 @@ describe('a class with other superclasses', () => {
   const box = (superclasses: string, options = '(:default-initargs :size 3)') =>
     `(defclass box (${superclasses}) ((lid :initarg :lid)) ${options})`;
   const LOSS =
-    'Its instances lose the slots and initargs of those, and methods for those no longer take its instances.';
+    'Instances of the class lose the slots and initargs of these, and methods for these no longer take such instances.';
   const gone = (key: string, name = 'BOX') => `:${key} is no initarg of ${name} any more`;
 
   test('tells where it and those below are made with what came from them', async () => {
@@ -148,7 +148,7 @@ describe('a structure', () => {
       return [section(parts, 'This changes the layout'), section(parts, 'To compile again')];
     };
     const reported = [
-      'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
+      'This changes the layout of the structure, so SBCL signals an error when the new definition is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
       'To compile again, as the structure has another layout (2): IMPACT-CLASSES::POINTS, IMPACT-CLASSES::SET-Y',
     ];
     expect(await changed('(defstruct point w x y)')).toEqual(reported);
@@ -167,7 +167,7 @@ test('a slot that can be set no more', async () => {
 test('a method that takes a keyword less than the one in whose place it comes', async () => {
   const parts = await impact('keyed', '(defmethod keyed ((x integer) &key k) k)');
   expect(parts.slice(1, 3)).toEqual([
-    'Calls go by the lambda list of the generic function, which stays: 3 calls.',
+    'Calls must fit the lambda list of the generic function, which does not change (3 calls).',
     `Calls that no longer fit (1 of 3 calls):\n${row('keyed-calls', '(keyed 1 :l 2)', ':L is not one of its keywords', 'IMPACT-CLASSES::KEYED-CALLS')}`,
   ]);
   expect(await impact('keyed', '(defmethod keyed ((x symbol) &key k) k)')).toHaveLength(3);

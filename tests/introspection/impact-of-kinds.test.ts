@@ -53,7 +53,7 @@ test('a name with a setf function only', async () => {
 
 test('a function whose place is another definition', async () => {
   expect(await impact('cell', 3)).toBe(
-    'PLACES::CELL [FUNCTION] (BAG)\n\nNo calls are known.\n\n(setf PLACES::CELL) is another definition: impact_of_change of that tells the forms that set such a place.',
+    'PLACES::CELL [FUNCTION] (BAG)\n\nNo calls are known.\n\n(setf PLACES::CELL) is a separate definition: impact_of_change with that name lists the forms that set such a place.',
   );
 });
 

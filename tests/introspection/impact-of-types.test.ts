@@ -40,7 +40,7 @@ const impact = async (name: string, more: object = {}) =>
   );
 
 const NO_USES =
-  'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';
+  'SBCL records no uses of a type. Compiled code keeps the old definition until it is compiled again.';
 
 test.each([{}, { lambda_list: '()' }])('with %j: each place in the code that names it', async (more) => {
   expect(await impact('index', more)).toBe(
@@ -64,12 +64,12 @@ test.each([{}, { lambda_list: '()' }])('with %j: each place in the code that nam
 
 test('that nothing names', async () => {
   expect(await impact('lone')).toBe(
-    ['TYPES::LONE [TYPE]', NO_USES, 'The sources that are loaded do not name it elsewhere.'].join('\n\n'),
+    ['TYPES::LONE [TYPE]', NO_USES, 'Nothing else in the loaded sources names it.'].join('\n\n'),
   );
 });
 
 test('that is a function too, which stays', async () => {
-  const named = [NO_USES, 'The sources that are loaded do not name it elsewhere.'];
+  const named = [NO_USES, 'Nothing else in the loaded sources names it.'];
   expect((await impact('amount')).split('\n\n').slice(0, 4)).toEqual([
     'TYPES::AMOUNT [FUNCTION] (X)',
     `Calls that its removal would break (1):\n${row(11, '(amount').replace('types.lisp', 'TYPES::FINDS  types.lisp')}`,

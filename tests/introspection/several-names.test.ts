@@ -118,7 +118,7 @@ Note: names in the data of top-level forms do not count as uses; search_in_buffe
     '\n\nInternal macros (1):\n  LONELY\n\n',
   );
   expect(await session.text('who_calls', { unused: true })).toBe(
-    'unused needs a package: give the one whose functions are asked about.',
+    'unused: true needs the parameter package: the package to search.',
   );
   expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
     'Package nowhere not found',

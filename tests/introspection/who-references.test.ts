@@ -122,7 +122,7 @@ test('C31 code outside functions is told with its kind', async () => {
 
 test('a symbol macro has no references of its own; a note says where its users are', async () => {
   expect(await references('looks::first-unit')).toBe(`No references found for LOOKS::FIRST-UNIT
-Note: LOOKS::FIRST-UNIT is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, (CAR (LIST LOOKS:*UNIT*)).`);
+Note: LOOKS::FIRST-UNIT is a symbol macro: SBCL keeps no references to it. Code that uses it refers to its expansion, (CAR (LIST LOOKS:*UNIT*)).`);
 });
 
 test.each([

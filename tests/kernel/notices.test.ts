@@ -52,7 +52,7 @@ test.each([
   ],
   [
     { kind: 'journal unwritable', why: 'no space' },
-    'Note: the journal cannot be written (no space). A lost image is built again from memory; a later server will not know what this one built.',
+    'Note: the journal cannot be written (no space). This server can still rebuild a lost image, from memory; a later server cannot.',
   ],
 ] satisfies [ImageNotice, string][])('the notice %j reads %s', (notice, text) => {
   expect(noticeText(notice)).toBe(text);

@@ -105,13 +105,13 @@ describe('a file that was loaded', () => {
       reported: reported(
         built(`1 file (${file})`),
         'Files changed or gone since they were loaded (1):',
-        `  ${file}: has changed since; what was loaded then was loaded again`,
+        `  ${file}: has changed since; its old content was loaded again`,
       ),
     });
     rmSync(file);
     await killImage(session);
     expect((await afterLoss(session, '(a)')).reported).toContain(
-      `  ${file}: is gone; what was loaded then was loaded again`,
+      `  ${file}: is gone; its old content was loaded again`,
     );
   });
 
@@ -173,9 +173,9 @@ describe('a file that was loaded', () => {
     const { text, reported: notice } = await afterLoss(session, "(list (one) (fboundp 'two))");
     expect(text).toBe('(:OTHER NIL)');
     expect(notice).toContain(
-      `  ${one}: has changed since, and what was loaded then was not kept; it was loaded as it is now`,
+      `  ${one}: has changed since, and its old content was not kept; the new content was loaded`,
     );
-    expect(notice).toContain(`  load_file ${two}: It is gone, and what was loaded then was not kept.`);
+    expect(notice).toContain(`  load_file ${two}: It is gone, and its old content was not kept.`);
   });
 });
 
@@ -201,7 +201,7 @@ describe('forms of a file that an edit has loaded', () => {
       reported: reported(
         built(`1 file (${file})`),
         'Files changed or gone since they were loaded (1):',
-        `  ${file}: is gone; what was loaded then was loaded again`,
+        `  ${file}: is gone; its old content was loaded again`,
       ),
     });
   });
@@ -212,17 +212,17 @@ describe('forms of a file that an edit has loaded', () => {
     for (const { path } of journalFiles().filter(({ name }) => name.endsWith('.gz'))) rmSync(path);
     await killImage(session);
     expect((await afterLoss(session, '1')).reported).toContain(
-      `  edit_definitions ${file}: What was loaded then was not kept. Load the file again with load_file.`,
+      `  edit_definitions ${file}: Its old content was not kept. Load the file again with load_file.`,
     );
     rmSync(file);
     await killImage(session);
     expect((await afterLoss(session, '1')).reported).toContain(
-      `  edit_definitions ${file}: It is gone, and what was loaded then was not kept.`,
+      `  edit_definitions ${file}: It is gone, and its old content was not kept.`,
     );
   });
 });
 
-test('a system is loaded again, and told when a file of it has changed', async () => {
+test('a system is loaded again, and told when one of its files has changed', async () => {
   put('sys/sys.asd', '(asdf:defsystem "sys" :components ((:file "one") (:file "two")))\n');
   put('sys/one.lisp', '(defun cl-user::one () 1)\n');
   put('sys/two.lisp', '(defun cl-user::two () 2)\n');
@@ -238,7 +238,7 @@ test('a system is loaded again, and told when a file of it has changed', async (
   const second = await afterLoss(session, '(three)');
   expect(second.text).toBe('21');
   expect(second.reported).toContain(
-    '  system sys: a file of it has changed since; it was loaded as it is now',
+    '  system sys: one of its files has changed since; the new content was loaded',
   );
 });
 
@@ -291,7 +291,7 @@ describe('the journal on the disk', () => {
     const file = put('a.lisp', '(defun a () 1)\n');
     const first = await session.call('eval_form', { form: '(defun f () 1)' });
     expect(first.notices.join('\n')).toMatch(
-      /^Note: the journal cannot be written \(.+\)\. A lost image is built again from memory; a later server will not know what this one built\.$/,
+      /^Note: the journal cannot be written \(.+\)\. This server can still rebuild a lost image, from memory; a later server cannot\.$/,
     );
     expect((await session.call('eval_form', { form: '(defun g () 2)' })).notices).toEqual([]);
     await session.call('load_file', { path: 'a.lisp' });
@@ -299,7 +299,7 @@ describe('the journal on the disk', () => {
     await killImage(session);
     const { text, reported: notice } = await afterLoss(session, '(list (f) (g) (a))');
     expect(text).toBe('(1 2 1)');
-    expect(notice).toContain('is gone; what was loaded then was loaded again');
+    expect(notice).toContain('is gone; its old content was loaded again');
     expect(notice).not.toContain('cannot be written');
   });
 
@@ -319,7 +319,7 @@ describe('the journal on the disk', () => {
     );
     const session = await open(['--allow', 'restart_image']);
     const text = await session.text('restart_image', { rebuild: 'previous' });
-    expect(text).toContain('\n3 lines of the journal could not be read, so what they had is missing.');
+    expect(text).toContain('\n3 lines of the journal could not be read, so the steps in them are missing.');
     expect(await session.eval("(list (f) (g) (fboundp 'h))")).toBe('(1 2 NIL)');
   });
 });

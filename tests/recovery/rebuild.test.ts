@@ -171,7 +171,7 @@ test('what comes when the time for all is over is not built, not blamed, and bui
   expect([text, notice]).toEqual([
     '(NIL NIL)',
     expect.stringContaining(
-      '\nThere was no time for the last 1 step: after 120 s no more is begun. Call restart_image to try again, or load what you need.',
+      '\nThere was no time for the last 1 step: after 120 s no further step is started. Call restart_image to try again, or load what you need.',
     ),
   ]);
   await session.call('restart_image');

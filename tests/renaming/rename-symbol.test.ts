@@ -174,7 +174,7 @@ test('the bytes of a file stay but for the name', async () => {
 test('a load that fails leaves the old definitions', async () => {
   at.put('code.lisp', `${CODE}\n(error "no")\n`);
   const answer = await rename('shop:total', 'sum-of');
-  expect(answer).toContain('The load of code.lisp was left early.');
+  expect(answer).toContain('The load of code.lisp did not finish.');
   expect(answer).toContain(
     '\nNone of these files was loaded to its end. The files are written, but the image keeps what it had under the old name.\n',
   );

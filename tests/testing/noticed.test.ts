@@ -306,7 +306,7 @@ describe('its copy of the workspace', () => {
   test('is not made for edits with fasls', async () => {
     expect(await run([{ path: 'alone.lisp', old: '1', new: '2' }], { fresh: 'fasls' })).toEqual(
       bad(
-        'Give edits with fresh: true, not fasls; nothing was done. They hold for the run in the fresh image alone.',
+        'The parameter edits needs fresh: true, not fasls; nothing was done. Edits apply only to the run in the fresh image.',
       ),
     );
   });

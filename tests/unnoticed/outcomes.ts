@@ -217,7 +217,7 @@ export function inOurs(forms: readonly string[], mode: Mode = {}): Promise<Outco
 async function byEvalForm(session: Caller, args: Record<string, unknown>): Promise<string> {
   const { text, notices } = await session.call('eval_form', args);
   // That something else runs is told of the mode, not of the probe.
-  const ofProbe = notices.filter((notice) => !notice.startsWith('Note: still under way'));
+  const ofProbe = notices.filter((notice) => !notice.startsWith('Note: still running'));
   const rest = [text.replace(/^:TOLD(\n\n)?/, ''), ...ofProbe].filter((part) => part !== '');
   return rest.join('\n').replace(/^Output:\n/, '');
 }

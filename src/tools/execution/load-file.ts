@@ -115,7 +115,7 @@ async function loadPreview(
   const count = linesOf(text.text).length;
   const lines = count === 1 ? questionLine`1 line` : questionLine`${count} lines`;
   const forgetNote = forget
-    ? questionLine`, and then to remove from the image what answers have listed as no longer in it`
+    ? questionLine`, then to remove from the image what earlier answers listed as gone from the file`
     : questionLine``;
   const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${forgetNote}`;
   const summary = questionLine`${lines} ${what}`;
@@ -157,7 +157,7 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
   if (data.value?.notLoaded)
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
-    return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
+    return `Not loaded: the compilation of ${name} did not finish. What it has done at compile time (packages, macros) stays in the image.`;
   // The image was lost, and with it the definitions that were loaded from the file.
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
   if (ending.kind !== 'done')
@@ -180,13 +180,13 @@ async function checkFile(
   const reply = await image.call('check-file', { file, fasl }, options);
   const { data, ending } = reply;
   const { value, warnings = [], warningCount = 0 } = data;
-  const headline = `${checkHeadline(reply, places.fileName(file))} Nothing of it was loaded; what its compile-time code did stays.`;
+  const headline = `${checkHeadline(reply, places.fileName(file))} It was not loaded; the effects of its compile-time code stay.`;
   const result = loadResult(reply, headline, places, context);
   return { ...result, data: { ...value, warnings, warningCount, ending } };
 }
 
 function checkHeadline({ data, ending }: Reply<'check-file'>, name: string): string {
-  if (ending.kind !== 'done') return `The compilation of ${name} was left early.`;
+  if (ending.kind !== 'done') return `The compilation of ${name} did not finish.`;
   if (data.value?.notLoaded) return `${name} could not be compiled.`;
   const hasWarnings = data.warnings !== undefined && data.warnings.length > 0;
   return `${name} compiles ${hasWarnings ? 'with warnings' : 'without warnings'}.`;

@@ -202,8 +202,8 @@ function searchedText(unmapped: string | undefined): string {
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
   const name = places.fileName(file);
   return systems.length === 0
-    ? `${name} has no system. Write the missing defsystem there.`
-    : `${name} has no such system, only ${systems.join(', ')}. Name ${systems.length === 1 ? 'that system' : 'one of these'} instead, or write the missing defsystem there.`;
+    ? `${name} defines no system. Write the missing defsystem there.`
+    : `${name} defines no such system, only ${systems.join(', ')}. Name ${systems.length === 1 ? 'that system' : 'one of these'} instead, or write the missing defsystem there.`;
 }
 
 const GONE_LIMIT = 5;

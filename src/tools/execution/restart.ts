@@ -76,14 +76,14 @@ function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLi
   const rebuildLine = {
     session: questionLine`Built again: ${steps}.`,
     none: questionLine`Not built again, and forgotten: ${steps}.`,
-    previous: questionLine`Built again: what the server before had, then ${steps}.`,
+    previous: questionLine`Built again: what the previous server had, then ${steps}.`,
   }[rebuild];
   return [
     ...(calls > 0
       ? [
           calls === 1
-            ? questionLine`1 call that runs is ended.`
-            : questionLine`${calls} calls that run are ended.`,
+            ? questionLine`1 running call is ended.`
+            : questionLine`${calls} running calls are ended.`,
         ]
       : []),
     replay

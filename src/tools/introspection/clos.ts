@@ -68,7 +68,8 @@ function slotsText(data: ClassSlotsData, offset: number): string {
       `Default initargs: ${defaultInitargs.map(([key, form]) => `${key} ${form}`).join(', ')}`,
     constructors.length > 0 && labelled('Constructors', constructors.join('\n')),
     labelled('Documentation', data.documentation),
-    missing.length > 0 && `Note: not defined yet: ${missing.join(', ')}; its slots are not known.`,
+    missing.length > 0 &&
+      `Note: superclasses not defined yet, so their slots are not known: ${missing.join(', ')}.`,
   ];
   const home = slotsHome(slots.filter((slot) => slot.direct));
   const inheritedHome = slotsHome(slots.filter((slot) => !slot.direct));

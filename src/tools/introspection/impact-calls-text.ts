@@ -75,7 +75,7 @@ export function callSections(impact: CallImpact): Part[] {
   const undecided = { header: 'Uses that cannot be checked', ...callList(unknown) };
   if (ofMethod) {
     const callee = kind === 'GENERIC-FUNCTION' ? 'generic function' : 'function';
-    const stays = `Calls go by the lambda list of the ${callee}, which stays: ${counted(calls, 'call')}.`;
+    const stays = `Calls must fit the lambda list of the ${callee}, which does not change (${counted(calls, 'call')}).`;
     return checked ? [stays, noLonger, undecided] : [stays];
   }
   if (calls + unknown.length + perhaps.length === 0)
@@ -84,7 +84,7 @@ export function callSections(impact: CallImpact): Part[] {
   return [
     !checked && {
       header: method
-        ? 'Calls of the generic function, which stays; their arguments decide which enter the method'
+        ? 'Calls of the generic function, which stays; the arguments decide which calls enter the method'
         : 'Calls that its removal would break',
       ...callList(unchecked),
     },
@@ -111,7 +111,7 @@ export function findingSection(
   return wasListed(names, findingCount, earlierAnswers)
     ? `It ${listedAgain(names, findingCount, kind ? 'called' : 'used')}.`
     : {
-        header: `Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may ${kind ? 'call' : 'use'} it unseen`,
+        header: `Code that may ${kind ? 'call' : 'use'} it through a symbol from INTERN, FIND-SYMBOL or the reader`,
         rows: locatedRows(finding),
         of: findingCount,
       };
@@ -138,9 +138,9 @@ export function recompileText(
   return [
     names.length + perhaps.length > 0 && `To compile again, as ${why} ${countsAndNames(names, perhaps)}`,
     hasReplaced &&
-      `Its compiler macro replaced calls ${countsAndNames(replaced.names, replaced.perhaps)}\nThese keep its expansion, whatever the function becomes; compile them again when the compiler macro changes.`,
+      `Functions with calls that its compiler macro replaced ${countsAndNames(replaced.names, replaced.perhaps)}\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.`,
     expanded.length > 0 &&
-      `Macros that call it when they expand (${expanders.length}): ${few(expanders)}\nTo compile again, if their expansions change (${expanded.length}): ${few(expanded)}`,
+      `Macros that call it during expansion (${expanders.length}): ${few(expanders)}\nTo compile again, if their expansions change (${expanded.length}): ${few(expanded)}`,
   ]
     .filter(Boolean)
     .join('\n');

@@ -24,7 +24,7 @@ export interface ClassImpact {
 
 /** The consequences of a change of a structure's layout. */
 export const OTHER_LAYOUT =
-  'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
+  'This changes the layout of the structure, so SBCL signals an error when the new definition is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
 /** Returns lines about the superclasses that the class would lose or gain. */
 export function superclassText({
@@ -34,7 +34,7 @@ export function superclassText({
 }: ClassImpact): string {
   return [
     gone.length > 0 &&
-      `Superclasses that would be removed: ${gone.join(', ')}. Its instances lose the slots and initargs of those, and methods for those no longer take its instances.`,
+      `Superclasses that would be removed: ${gone.join(', ')}. Instances of the class lose the slots and initargs of these, and methods for these no longer take such instances.`,
     come.length > 0 && `Superclasses that would be added: ${come.join(', ')}`,
     unknown.length > 0 &&
       `The image has no class ${unknown.join(', ')}, so it is not known what else would be lost or added. Define that class first, then ask again.`,
@@ -65,9 +65,7 @@ function accessorSection(accessor: ChangedFunction, home: string): Section | str
   }
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
   const uses = callList(usesOf(accessor), home);
-  return uses.rows.length > 0
-    ? { header: `${loss}. Its uses`, ...uses }
-    : `${loss}; nobody is known to call it.`;
+  return uses.rows.length > 0 ? { header: `${loss}. Its uses`, ...uses } : `${loss}; no calls are known.`;
 }
 
 function isUnused(accessor: ChangedFunction): boolean {
@@ -76,11 +74,10 @@ function isUnused(accessor: ChangedFunction): boolean {
 
 function unusedText(accessors: readonly ChangedFunction[]): string | false {
   const names = accessors.map(({ name }) => name);
-  if (names.length <= 1)
-    return names.length === 1 && `${names[0]} would be gone; nobody is known to call it.`;
+  if (names.length <= 1) return names.length === 1 && `${names[0]} would be gone; no calls are known.`;
   const home = commonPrefix(names);
   const listed = names.map((name) => name.slice(home.length)).join(', ');
-  return `Functions${home && ` of ${home.slice(0, -2)}`} that would be gone, and that nobody is known to call: ${listed}`;
+  return `Functions${home && ` of ${home.slice(0, -2)}`} that would be gone, without known calls: ${listed}`;
 }
 
 /** Returns the list of the subclasses of the class. */

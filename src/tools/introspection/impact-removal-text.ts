@@ -24,7 +24,7 @@ export interface RemovalImpact {
 /** The kinds of definitions whose uses SBCL does not record. */
 const NOT_RECORDED: readonly string[] = ['TYPE', 'SYMBOL MACRO'];
 
-const NOT_NAMED = 'The sources that are loaded do not name it elsewhere.';
+const NOT_NAMED = 'Nothing else in the loaded sources names it.';
 
 /** For each role of a name in code, the header of its list. The roles that break first come first. */
 const ROLES: Readonly<Record<Exclude<Role, 'export'>, string>> = {
@@ -41,7 +41,7 @@ const ROLES: Readonly<Record<Exclude<Role, 'export'>, string>> = {
 const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
   definition: 'Definitions of packages that use it or import from it',
   name: 'Code and data that name it',
-  current: 'IN-PACKAGE forms; the forms behind them are read in it',
+  current: 'IN-PACKAGE forms for it; the forms that follow are read in it',
   prefix: 'Symbols written with its name',
 };
 
@@ -78,7 +78,7 @@ export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallI
   );
   return [
     NOT_RECORDED.includes(impact.nature) &&
-      `SBCL records no uses of a ${impact.nature.toLowerCase()}. Code that was compiled with this one keeps it until it is compiled again.`,
+      `SBCL records no uses of a ${impact.nature.toLowerCase()}. Compiled code keeps the old definition until it is compiled again.`,
     symbolMacro !== undefined && `It expands into ${symbolMacro}.`,
     removal.isNamed && !isKnown && !impact.references && NOT_NAMED,
     subclassSection(impact),
@@ -88,7 +88,7 @@ export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallI
       ...callList((role === 'superclass' ? inherit : named[role as Role]) ?? []),
     })),
     {
-      header: 'Code that makes instances of a class that it computes, so perhaps of this one',
+      header: 'Code that makes instances of a computed class, perhaps of this one',
       ...callList(computed),
     },
     impact.method !== undefined &&
@@ -97,7 +97,7 @@ export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallI
     {
       header:
         impact.method === undefined
-          ? 'Methods of it, which go with it; loading their forms makes it again'
+          ? 'Its methods, which are removed too; loading one of them defines it again'
           : 'Methods that stay',
       rows: locatedRows(methods.filter(({ name }) => name !== impact.method)),
     },
@@ -113,5 +113,5 @@ export function placeText({
   method,
 }: RemovalImpact & Pick<CallImpact, 'name' | 'method'>): string | false {
   if (!place || !removal || method !== undefined) return false;
-  return `${codeName(setfName(name))} is another definition: impact_of_change of that tells the forms that set such a place.`;
+  return `${codeName(setfName(name))} is a separate definition: impact_of_change with that name lists the forms that set such a place.`;
 }

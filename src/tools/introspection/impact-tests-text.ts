@@ -28,9 +28,10 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
   const unchecked =
     unloaded.length > 0 && `Tests that name it, not loaded, so not checked: ${filesText(unloaded, limit)}`;
   if (kind === undefined) return unchecked;
-  if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
+  if (testSystems === 0)
+    return 'Tests: not known, because ASDF knows no loaded system as the test system of another.';
   const more = testsMore
-    ? `\nNote: more than ${testsMore} functions and forms reach it, and no further ones were followed, so tests can be missing here; who_calls with within lists its callers in one system.`
+    ? `\nNote: more than ${testsMore} functions and forms reach it; the search stopped there, so tests can be missing here. who_calls with the parameter within lists its callers in one system.`
     : '';
   if (testCount === 0 && impact.testsNaming.length + unloaded.length > 0) {
     const lines = [
@@ -54,7 +55,7 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
 export function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
-  return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
+  return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. To run them, give run_tests the parameter touching.`;
 }
 
 /** Returns a line with at most LIMIT files that contain the name of the definition and are not loaded. Leaves out test

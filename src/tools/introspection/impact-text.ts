@@ -39,7 +39,7 @@ export function impactText(
       impact.references,
       findingSection(impact, earlierAnswers),
       {
-        header: 'Methods that would not agree with the generic function',
+        header: 'Methods that would not be congruent with the generic function',
         rows: locatedRows(impact.methods),
       },
       superclassText(impact),

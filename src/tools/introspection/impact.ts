@@ -72,7 +72,7 @@ const IMPACT_OF_CHANGE = {
 const LIMIT = 30;
 
 const METHOD_LAMBDA_LIST =
-  'lambda_list is that of a function or generic function. For a method give its whole new DEFMETHOD as definition.';
+  'The parameter lambda_list is for a function or generic function. For a method, give its whole new DEFMETHOD as definition.';
 
 /** Operators that define functions or classes, whose uses SBCL records. The uses of other definitions are searched for
  * by name. */
@@ -184,7 +184,7 @@ function checkHasUses(facts: ImpactData, request: Request): void {
   if (request.lambda_list === undefined && hasOtherUses(facts)) return;
   const instead =
     slotOf.length > 0
-      ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
+      ? `It is a slot of ${slotOf.join(', ')}: as name give the class, and as definition its form without the slot.`
       : isVariable(natures)
         ? 'who_references lists the functions that read, set or bind it.'
         : 'It is no class either, so what depends on it is not known; search_in_buffer finds its name.';
@@ -215,7 +215,7 @@ function readDefinition(facts: ImpactData, text: string, features: Features): De
   const { symbol: name, setf } = partsOfName(facts.name);
   if (found.name !== name || found.setf !== setf) {
     throw new CallError(
-      `The definition is of ${found.setf ? `(SETF ${found.name})` : found.name}, and name is ${facts.name}. Under another name all its uses break: who_calls lists them.`,
+      `The given definition defines ${found.setf ? `(SETF ${found.name})` : found.name}, not ${facts.name}. A new name breaks all uses of the old one: who_calls lists them.`,
     );
   }
   return found;
@@ -242,7 +242,7 @@ async function affectedFacts(
   const isOfFunctionOrClass = FUNCTION_OR_CLASS_OPERATORS.includes(operator) || setf;
   if (isOfFunctionOrClass || facts.kind === undefined) return facts;
   if (!hasOtherUses(facts) && !facts.type)
-    throw new CallError(`${facts.name} has no definition by ${operator}, so nothing uses one yet.`);
+    throw new CallError(`${facts.name} is not defined by ${operator} yet, so nothing uses that definition.`);
   // A DEFTYPE or DEFVAR does not change a function of the same name.
   const { kind: _, ...others } = facts;
   return others;

@@ -152,7 +152,7 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
  * false. */
 function natureNote({ name, natures = [], expansion }: ShownReferences): string | false {
   if (expansion !== undefined) {
-    return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;
+    return `Note: ${name} is a symbol macro: SBCL keeps no references to it. Code that uses it refers to its expansion, ${expansion}.`;
   }
   return (
     !isVariable(natures) &&

@@ -241,7 +241,7 @@ function findingNote(
   if (wasListed(finding, findingCount, earlierAnswers))
     return `Note: it ${listedAgain(finding, findingCount, 'called')}.`;
   const names = `${finding.join(', ')}${moreText(finding.length, findingCount)}`;
-  return `Note: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: ${names}.`;
+  return `Note: code that may call it through a symbol from INTERN, FIND-SYMBOL or the reader: ${names}.`;
 }
 
 /** Notes about names whose uses in top-level forms SBCL does not record. */

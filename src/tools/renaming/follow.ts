@@ -158,7 +158,7 @@ class ImageUpdate {
     return joinSections([
       'file' in data &&
         data.file !== undefined &&
-        `The load of ${places.fileName(data.file)} was left early.`,
+        `The load of ${places.fileName(data.file)} did not finish.`,
       ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
       'displaced' in data && displacedSection(data, places),
       groupedWarnings({ warnings }, places),
