@@ -165,7 +165,7 @@ export class StdioTransport implements Transport {
   #handleLine(line: Line): void {
     if ('skippedOctets' in line) {
       this.#options.complain(
-        `A line of ${line.skippedOctets} octets was passed over; the limit is ${LINE_OCTETS_LIMIT}.`,
+        `A line of ${line.skippedOctets} octets was skipped; the limit is ${LINE_OCTETS_LIMIT}.`,
       );
       return;
     }
@@ -184,7 +184,7 @@ export class StdioTransport implements Transport {
       message = parseJSONRPCMessage(value);
     } catch (error) {
       const problem =
-        error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
+        error instanceof SyntaxError ? `is not JSON (${messageOf(error)})` : 'is not a JSON-RPC message';
       this.#passOver(text, problem, NO_REQUEST);
       return;
     }
@@ -205,7 +205,7 @@ export class StdioTransport implements Transport {
   /** Complains about TEXT, a line with PROBLEM. Refuses it for the reason WHY when it is a request. */
   #passOver(text: string, problem: string, why: string): void {
     this.#options.complain(
-      `A line on stdin ${problem}; it was passed over: ${text.slice(0, 80)}`.replace(/\s+/g, ' '),
+      `A line on stdin ${problem}; it was skipped: ${text.slice(0, 80)}`.replace(/\s+/g, ' '),
     );
     const id = requestId(text);
     if (id !== undefined) void this.send(refusal(id, why));
@@ -214,7 +214,7 @@ export class StdioTransport implements Transport {
   /** Refuses a request that has the ID of an unanswered request. With two requests of the same id, an answer could
    * belong to either. This does not use `send`, because `send` would count the first request as answered. */
   #refuseDuplicate(id: string | number): void {
-    const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
+    const why = `a request with the id ${JSON.stringify(id)} is not answered yet, so nothing was done. Send this one with another id.`;
     if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));
   }
 }
@@ -225,7 +225,7 @@ function hasOutput({ params }: JSONRPCNotification): boolean {
 }
 
 const NO_REQUEST =
-  'its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
+  'it does not have the form that MCP requires, so nothing was done. Correct it and send it again.';
 
 function refusal(id: string | number, why: string): JSONRPCMessage {
   return {
