@@ -146,7 +146,7 @@ describe('what does not hold it', () => {
     ["'car", 'CAR'],
   ])('nothing has to hold %s', async (form, shown) => {
     expect(await holders(form)).toBe(
-      `Nothing needs to hold ${shown}: numbers and characters are no objects of the heap, and a symbol is held by its package. Ask for an object that could be garbage.`,
+      `Nothing needs to hold ${shown}: numbers and characters are not heap objects, and a symbol is held by its package. Ask for an object that could be garbage.`,
     );
   });
 });
@@ -163,7 +163,7 @@ test('a thread that nothing may interrupt is named', async () => {
     '(progn (start "deaf" (lambda () (sb-sys:without-interrupts (sb-thread:signal-semaphore *begun*) (loop while *go* do (sb-thread:thread-yield))))) nil)',
   );
   const silent =
-    'Note: These threads did not tell what is on their stacks: deaf. They are in foreign code, or nothing may interrupt them.';
+    'Note: These threads did not tell what is on their stacks: deaf. They are in foreign code, or cannot be interrupted.';
   expect(await holders('(visit :a)')).toContain(silent);
   await session.eval('(defvar *seconds* (shiftf live-lisp.debug::*look-seconds* 0))');
   expect(await holders('(visit :a)')).toContain(silent);
