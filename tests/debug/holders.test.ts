@@ -134,10 +134,10 @@ describe('what does not hold it', () => {
     await session.eval("(setf (gethash (make-instance 'lone) *weak*) 1)");
     await session.call('eval_form', { form: '(let ((held (make-instance \'lone))) (error "Held ~A" held))' });
     expect(await holders("(make-instance 'lone)")).toBe(
-      `Nothing of the program leads to #<APP::LONE NEXT NIL>  @N: it is garbage, or only answers (*, held errors) or running calls hold it.`,
+      `Nothing in the program leads to #<APP::LONE NEXT NIL>  @N: it is garbage, or only answers (*, held errors) or running calls hold it.`,
     );
     expect(await holders("(find-class 'lone)")).toBe(
-      'Nothing of the program leads to an instance of #<STANDARD-CLASS APP::LONE>  @N: it is garbage, or only answers (*, held errors) or running calls hold it.',
+      'Nothing in the program leads to an instance of #<STANDARD-CLASS APP::LONE>  @N: it is garbage, or only answers (*, held errors) or running calls hold it.',
     );
   });
 
@@ -184,7 +184,7 @@ test('long lists, and threads that allocate meanwhile, are no hindrance', async 
 test('a search among very many objects ends, and says so', async () => {
   await session.eval('(progn (setf *both* (make-list 3100000)) nil)');
   expect(await holders('(visit :a)')).toBe(
-    `Nothing of the program leads to ${A}: it is garbage, or only answers (*, held errors) or running calls hold it.\n\n` +
+    `Nothing in the program leads to ${A}: it is garbage, or only answers (*, held errors) or running calls hold it.\n\n` +
       'Note: Only the 3,000,000 objects nearest to the roots were looked at, so there can be more.',
   );
 });

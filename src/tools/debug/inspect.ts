@@ -133,7 +133,7 @@ function holdersText(holders: Holders, shown: string): string {
 function headText({ many, found, system }: Holders, shown: string): string {
   if (found === 0) {
     const what = many ? `an instance of ${shown}` : shown;
-    return `Nothing of the program leads to ${what}: it is garbage, or only answers (*, held errors) or running calls hold it.`;
+    return `Nothing in the program leads to ${what}: it is garbage, or only answers (*, held errors) or running calls hold it.`;
   }
   const own = system ? ' Only what belongs to SBCL leads there.' : '';
   return many
