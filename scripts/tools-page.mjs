@@ -15,7 +15,7 @@ answers over \`fixtures/demo\`.
 const VARIABLE = /\{[0-9A-F]{6,}\}|\/(?:tmp|var)\/|\b\d+\.\d+ s\b/;
 
 const CONFINED =
-  'Code in the image is in a sandbox: it may write only in ~/demo, ~/tmp, and has the network.';
+  'Code in the image is in a sandbox: it may write only in ~/demo, ~/tmp, and can use the network.';
 const MEMORY =
   'Memory: heap 31 MB of 4096 MB; 3 garbage collections took 0.1 s; image 62 MB resident; server 68 MB resident';
 

@@ -126,9 +126,7 @@ async function isTrusted(config: Config): Promise<boolean> {
   const canAsk = process.stdin.isTTY && process.stdout.isTTY && !config.dryRun;
   if (!canAsk || !client?.asks || sandboxOf(config).obstacle() !== undefined) return false;
   const { answerTo } = await import('./install/question.ts');
-  const answer = await answerTo(
-    `Shall ${client.title} run code without asking you, in a sandbox only? [y/N] `,
-  );
+  const answer = await answerTo(`May ${client.title} run code in a sandbox without asking you? [y/N] `);
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
@@ -197,7 +195,7 @@ function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     complain(
-      `The output could not be written (${error.message}). Make room where it goes, or send it elsewhere, and run this again.`,
+      `The output could not be written (${error.message}). Make room for it, or redirect it, and run the command again.`,
     );
     process.once('exit', () => {
       process.exitCode = 1;

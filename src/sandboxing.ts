@@ -100,14 +100,14 @@ function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined):
 /** Returns sentences, for models and people, that say what code in the images of CONFIG cannot do. */
 export function sandboxText(config: Config): string {
   if (config.imageCommand !== undefined) {
-    return `The image ${config.image} runs where this command starts it: ${commandText(config.imageCommand)}. No sandbox of live-lisp confines its code, which can do all that this command may.`;
+    return `The image ${config.image} is started by this command: ${commandText(config.imageCommand)}. live-lisp puts it in no sandbox, so its code can do all that the command can.`;
   }
   if (config.noSandboxReason !== undefined) {
     return `Code in the image is in no sandbox, so it can do all that you can. None works here: ${config.noSandboxReason}`;
   }
   if (config.sandbox === 'off') return 'Code in the image is in no sandbox, so it can do all that you can.';
   const { writable, strict } = sandboxOf(config);
-  return `Code in the image is in a sandbox: it may write only in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and has the network'}.`;
+  return `Code in the image is in a sandbox: it may write only in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and can use the network'}.`;
 }
 
 /** Throws a UsageError when sandboxed code could replace the audit log of CONFIG. A full log is renamed, so its whole

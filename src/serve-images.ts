@@ -138,7 +138,7 @@ class Serving {
       return this.#exit();
     });
     await this.#openSocketBeside({
-      stopRefusal: `it serves MCP clients over HTTP, and ends by a signal: kill ${process.pid}`,
+      stopRefusal: `it serves MCP clients over HTTP. To end it: kill ${process.pid}`,
     });
     print(`MCP over HTTP is at ${url}. ${token.where}`);
     this.#noteReady();
@@ -153,7 +153,7 @@ class Serving {
     serve({
       ...this.#server,
       onReady: () => {
-        const stopRefusal = 'it serves an MCP client, which ends it';
+        const stopRefusal = 'it serves an MCP client, and ends with that client';
         void this.#openSocketBeside({ sessionClient, stopRefusal });
         this.#noteReady();
       },
@@ -272,7 +272,7 @@ async function httpToken({ httpToken: { file, text }, tokens }: Config): Promise
   // Otherwise images would inherit this variable.
   delete process.env['LIVE_LISP_HTTP_TOKEN'];
   if (text !== undefined && file === undefined) {
-    return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };
+    return { text: checkToken(text), where: 'Its token is the value of LIVE_LISP_HTTP_TOKEN.' };
   }
   const made = join(tokens, 'http');
   const where = `Its token is in ${file ?? made}.`;

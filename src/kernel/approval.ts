@@ -83,14 +83,14 @@ export function deniedHint(
 const MAX_NAMED_FILES = 3;
 
 const BY_COMMAND =
-  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs or on its page, which live-lisp page opens.';
+  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs, or in a browser with live-lisp page.';
 
 /** Returns advice to start the server with a rule (`--allow`) for each file, so that such calls need no question. For a
  * command, returns advice to approve the call. */
 function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubject): string {
   if (caller === 'command') return BY_COMMAND;
   if (tool.approvedAs !== undefined) {
-    return `A person can start the server with --init FILE --allow ${tool.name}, where FILE defines the tool.`;
+    return `A person can allow it when they start the server: --init FILE --allow ${tool.name}, where FILE defines the tool.`;
   }
   // The person types the rule in a shell. In a file name with other characters than these, the shell or the rule could
   // expand a character and so allow other files. So GLOB is shown in place of such a name.

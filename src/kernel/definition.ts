@@ -35,14 +35,14 @@ export function readToolDefinition(data: unknown): ToolDefinitionData {
   const size = JSON.stringify(data).length;
   if (size > DEFINITION_LIMIT) {
     throw toolError(
-      `has a definition of ${size} characters as JSON; ${DEFINITION_LIMIT} are the most. Shorten its texts.`,
+      `has a definition of ${size} characters as JSON; the limit is ${DEFINITION_LIMIT}. Shorten its texts.`,
     );
   }
   if (typeof name !== 'string' || typeof description !== 'string' || !isListOf(isString, categories)) {
     throw toolError('must have a name and a description that are strings, and a list of categories.');
   }
   if (name.length > NAME_LIMIT) {
-    throw toolError(`has a name of ${name.length} characters; ${NAME_LIMIT} are the most.`);
+    throw toolError(`has a name of ${name.length} characters; the limit is ${NAME_LIMIT}.`);
   }
   const parameterData = parameterList(parameters, toolError);
   checkRequired(required, toolError);

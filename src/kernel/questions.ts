@@ -8,8 +8,8 @@ import type { RenderedPreview } from './shown.ts';
 const OTHER_CALL =
   'This approval was for another call, so nothing was done. Call the tool again to ask for this one.';
 const TOO_MANY_QUESTIONS =
-  'Nobody had answered when a hundred newer questions were open, so nothing was done.';
-const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
+  'Nobody answered before 100 newer questions came, so nothing was done. Call the tool again to ask anew.';
+const SERVER_ENDS = 'Nobody answered before the server ended, so nothing was done.';
 
 /** Maximum number of open questions. If one more is added, the oldest is closed. */
 const LIMIT = 100;

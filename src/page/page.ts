@@ -62,8 +62,8 @@ const NOTHING = 'There is nothing at this address.';
 const NO_PASS =
   'This browser has no access to the page. Run live-lisp page, and open the link that it prints.';
 const NO_LINK =
-  'This link was used already, is older than ten minutes, or is of another session. Run live-lisp page, and open the link that it prints.';
-const CHANGED = 'This is not the question that was shown. Read it again, and answer then.';
+  'This link was used already, is older than ten minutes, or belongs to another session. Run live-lisp page, and open the link that it prints.';
+const CHANGED = 'The question changed after it was shown. Read it again, then answer.';
 
 export class Page {
   readonly #options: PageOptions;

@@ -93,7 +93,7 @@ export class ReplHistory {
       if (this.#writeFailed) return;
       this.#writeFailed = true;
       this.#notes.push(
-        `Note: evaluations run, but are not kept for get_repl_history any more (${messageOf(error)}).`,
+        `Note: evaluations still run, but are no longer recorded for get_repl_history (${messageOf(error)}).`,
       );
     }
   }

@@ -206,7 +206,7 @@ export class Approvals {
       return await this.#codec.verify(state, context);
     } catch {
       throw new CallError(
-        'This approval expired, or the client changed the data that it sends back with it, so nothing was done. Call the tool again to ask anew.',
+        'This approval expired, or the client sent it back with changed data, so nothing was done. Call the tool again to ask anew.',
       );
     }
   }

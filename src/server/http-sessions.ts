@@ -117,7 +117,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
       return rpcError(
         400,
         -32600,
-        `Invalid request: the request ${JSON.stringify(double)} is not answered yet, so nothing was done. Send it under an id of its own.`,
+        `Invalid request: a request with the id ${JSON.stringify(double)} is not answered yet, so nothing was done. Send this one with another id.`,
       );
     }
     for (const id of ids) this.#running.add(id);

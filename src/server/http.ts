@@ -129,7 +129,7 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
     return rpcError(
       413,
       -32600,
-      `The request has more than ${BODY_LIMIT} octets, so nothing was done. Put long texts into files, and name these.`,
+      `The request has more than ${BODY_LIMIT} octets, so nothing was done. Put long texts into files, and give their paths.`,
     );
   }
   let body: unknown;
@@ -139,7 +139,7 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
     return rpcError(
       400,
       -32700,
-      'The request is no JSON, so nothing was done. Correct it and send it again.',
+      'The request is not JSON, so nothing was done. Correct it and send it again.',
     );
   }
   if (isTooDeep(body, octets.length)) return rpcError(400, -32600, `The request is ${TOO_DEEP}`);

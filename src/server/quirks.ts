@@ -31,21 +31,21 @@ export const QUIRKS: readonly Quirk[] = [
     client: 'gemini-cli',
     observedIn: '0.61.0',
     reason:
-      'Its McpComplianceTransport takes the first text for JSON and puts that into structuredContent, when there is none. Its client then refuses whatever is no object, so its model gets an error in place of 3 or "a". It shows its model the texts, not the structure.',
+      'If a result has no structuredContent, its McpComplianceTransport parses the first text as JSON and puts the value there. Its MCP client then refuses a value that is not an object, so the model gets an error in place of 3 or "a". The model sees the texts, not the structure.',
     adapt: withTextsAsStructure,
   },
   {
     client: 'claude-code',
     observedIn: '2.1.331',
     reason:
-      'In a terminal of any height it shows four rows of a question, or three and how many more there are. Of one in several lines each row is cut at the width of the terminal; one in a single line it wraps. So its human gets a single line that takes four rows, with a sign where a line ends. It shows U+FFFD in the place of U+2066 and U+2069, so words that are written from right to left are codes.',
+      'In a terminal of any height it shows four rows of a question, or three and the number of further rows. It cuts each line of a question of several lines at the width of the terminal, but wraps a question of one line. So its human gets a single line that takes four rows, with a sign for each line end. It shows U+FFFD in place of U+2066 and U+2069, so words that are written from right to left are given as codes.',
     size: { rows: 4, columns: 74, joined: true },
   },
   {
     client: 'codex-mcp-client',
     observedIn: '0.169.0',
     reason:
-      'What does not fit into the window it leaves out without a word, of the choices too, and nothing scrolls. So its human gets what fits into one of 24 rows with all choices.',
+      'It leaves out without notice what does not fit into the window, even choices, and nothing scrolls. So its human gets as much of a question as fits into a window of 24 rows with all choices.',
     size: { rows: 13, columns: 76 },
   },
 ];

@@ -8,6 +8,6 @@ export { default as process } from 'node:process';
 export class DefaultJsonSchemaValidator {
   /** Always throws, so that no value passes unvalidated. */
   getValidator(): never {
-    throw new Error('live-lisp has the SDK validate no JSON schema.');
+    throw new Error('live-lisp does not let the SDK validate JSON schemas.');
   }
 }

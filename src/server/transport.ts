@@ -165,7 +165,7 @@ export class StdioTransport implements Transport {
   #handleLine(line: Line): void {
     if ('skippedOctets' in line) {
       this.#options.complain(
-        `A line of ${line.skippedOctets} octets was passed over; the limit is ${LINE_OCTETS_LIMIT}.`,
+        `A line of ${line.skippedOctets} octets was skipped; the limit is ${LINE_OCTETS_LIMIT}.`,
       );
       return;
     }
@@ -184,14 +184,14 @@ export class StdioTransport implements Transport {
       message = parseJSONRPCMessage(value);
     } catch (error) {
       const problem =
-        error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
+        error instanceof SyntaxError ? `is not JSON (${messageOf(error)})` : 'is not a JSON-RPC message';
       this.#passOver(text, problem, NO_REQUEST);
       return;
     }
     if ('method' in message && 'id' in message) {
       if (this.#unanswered.has(message.id)) {
         // With two requests of the same id, an answer could belong to either.
-        const why = `the request ${JSON.stringify(message.id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
+        const why = `a request with the id ${JSON.stringify(message.id)} is not answered yet, so nothing was done. Send this one with another id.`;
         this.#refuse(message.id, why);
         return;
       }
@@ -207,7 +207,7 @@ export class StdioTransport implements Transport {
   /** Complains about TEXT, a line with PROBLEM. Refuses it for the reason WHY when it is a request. */
   #passOver(text: string, problem: string, why: string): void {
     this.#options.complain(
-      `A line on stdin ${problem}; it was passed over: ${text.slice(0, 80)}`.replace(/\s+/g, ' '),
+      `A line on stdin ${problem}; it was skipped: ${text.slice(0, 80)}`.replace(/\s+/g, ' '),
     );
     const id = requestId(text);
     if (id !== undefined) this.#refuse(id, why);
@@ -227,7 +227,7 @@ function hasOutput({ params }: JSONRPCNotification): boolean {
 }
 
 const NO_REQUEST =
-  'its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
+  'it does not have the form that MCP requires, so nothing was done. Correct it and send it again.';
 
 /** Returns the id of the request in TEXT, which is an invalid message; undefined when it has no valid id. */
 function requestId(text: string): string | number | undefined {

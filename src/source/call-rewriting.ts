@@ -25,14 +25,14 @@ export interface CallPattern {
  * an error message when FROM or TO is malformed. */
 export function callPatternOf(from: string, to: string): CallPattern | string {
   const [old, replacement] = [wholeList(from), wholeList(to)];
-  if (old === undefined) return 'old must be one call with parameters, such as (area shape &key unit)';
-  if (replacement === undefined) return 'new must be one call, such as (area :of shape)';
+  if (old === undefined) return "Parameter 'old' must be one call, such as (area shape &key unit)";
+  if (replacement === undefined) return "Parameter 'new' must be one call, such as (area :of shape)";
   for (const [name, form] of [
     ['old', old],
     ['new', replacement],
   ] as const)
     if (!hasBlanksOnly(form.tree.text, form, elementsOf(form)))
-      return `${name} has a dot, a comment, #+ or #- between its elements, which the new calls would lose: leave it out`;
+      return `Parameter '${name}' has a dot, a comment, #+ or #- between its elements. Leave this out: the new calls would lose it`;
   const pattern: CallPattern = {
     operator: symbolNameOf(old.first),
     required: [],
@@ -45,13 +45,13 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
   for (const part of elementsOf(old).slice(1)) {
     const name = symbolNameOf(part);
     if (name === '' || part.name?.startsWith(PACKAGE_MARKER) || !Number.isNaN(Number(name)))
-      return `old has ${part.oneLine}, which is no parameter: give a symbol for each argument`;
+      return `Parameter 'old' must have a plain symbol for each argument, not ${part.oneLine}`;
     if (name.startsWith('&')) mode = name;
     else if (mode === '') pattern.required.push(name);
     else if (mode === '&OPTIONAL') pattern.optional.push(name);
     else if (mode === '&KEY') pattern.keys.set(name, name);
     else if (mode === '&REST' && pattern.rest === undefined) pattern.rest = name;
-    else return `old has ${mode}, and takes only &optional, &rest and &key`;
+    else return `Parameter 'old' can have only &optional, &rest and &key, not ${mode}`;
   }
   return pattern;
 }
@@ -163,7 +163,7 @@ class Rewriting {
     const { operator, replacement } = this.#pattern;
     const isSameFunction = keepsOperator(this.#pattern);
     const isFuncall = symbolNameOf(elements[0]) !== operator;
-    if (isFuncall && !isSameFunction) throw new Unfit('called by FUNCALL, and new calls another function');
+    if (isFuncall && !isSameFunction) throw new Unfit("called by FUNCALL, but 'new' calls another function");
     // FUNCALL and the function, or only the operator.
     const head = elements.slice(0, isFuncall ? 2 : 1);
     const begin = isSameFunction
@@ -176,7 +176,7 @@ class Rewriting {
   #bindings(args: readonly Form[]): Bindings {
     const { required, optional, rest, keys } = this.#pattern;
     if (args.some(({ kind }) => kind === 'comma')) throw new Unfit('in a backquote or as data');
-    if (args.length < required.length) throw new Unfit('it has fewer arguments than old');
+    if (args.length < required.length) throw new Unfit("it has fewer arguments than 'old'");
     const bindings: Bindings = new Map();
     const positional = [...required, ...optional];
     positional.slice(0, args.length).forEach((name, index) => {
@@ -185,7 +185,7 @@ class Rewriting {
     const remaining = args.slice(positional.length);
     if (rest !== undefined) bindings.set(rest, remaining);
     if (keys.size > 0) this.#bindKeys(remaining, bindings);
-    else if (remaining.length > 0 && rest === undefined) throw new Unfit('it has more arguments than old');
+    else if (remaining.length > 0 && rest === undefined) throw new Unfit("it has more arguments than 'old'");
     return bindings;
   }
 
@@ -197,7 +197,7 @@ class Rewriting {
         throw new Unfit('its keywords are not written out');
       const parameter = this.#pattern.keys.get(withoutPackage(name));
       if (parameter === undefined)
-        throw new Unfit('it has a keyword that old lacks', { what: keyword?.text });
+        throw new Unfit("it has a keyword that 'old' lacks", { what: keyword?.text });
       // If a call has a keyword twice, the first one counts.
       if (!bindings.has(parameter)) bindings.set(parameter, [value]);
     }
@@ -234,7 +234,7 @@ class Rewriting {
       if (!this.#isParameter(inner)) continue;
       const bound = bindings.get(symbolNameOf(inner));
       if (bound === undefined)
-        throw new Unfit('it lacks an argument that new needs', { what: symbolNameOf(inner) });
+        throw new Unfit("it lacks an argument that 'new' needs", { what: symbolNameOf(inner) });
       text += template.slice(at, inner.start) + bound.map((form) => this.#source(form)).join(' ');
       at = inner.end;
     }

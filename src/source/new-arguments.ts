@@ -9,15 +9,15 @@ import type { LambdaList } from './lambda-list.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
 type Obstacle =
-  | 'called by FUNCALL, and new calls another function'
+  | "called by FUNCALL, but 'new' calls another function"
   | 'a comment, #+, #- or a dot stands between its arguments'
-  | 'it has fewer arguments than old'
-  | 'it has more arguments than old'
+  | "it has fewer arguments than 'old'"
+  | "it has more arguments than 'old'"
   | 'its keywords are not written out'
-  | 'it has a keyword that old lacks'
-  | 'it lacks an argument that new needs'
-  | 'it lacks an argument that new may need'
-  | 'new gives it too few arguments';
+  | "it has a keyword that 'old' lacks"
+  | "it lacks an argument that 'new' needs"
+  | "it lacks an argument that 'new' may need"
+  | "'new' gives it too few arguments";
 
 /** Why a mention of a function is not rewritten. */
 export interface Reason {
@@ -144,7 +144,7 @@ export class NewArguments {
     const given = this.#positionalCount ?? this.#added.length;
     if (list !== undefined && given < list.required) {
       const counts = { given, required: list.required };
-      throw new Unfit('new gives it too few arguments', { loading: name, counts });
+      throw new Unfit("'new' gives it too few arguments", { loading: name, counts });
     }
     return this.#added;
   }
@@ -159,9 +159,9 @@ export class NewArguments {
 }
 
 function lacking(parameter: string): Unfit {
-  return new Unfit('it lacks an argument that new needs', { what: parameter });
+  return new Unfit("it lacks an argument that 'new' needs", { what: parameter });
 }
 
 function perhapsLacking(parameter: string, name: string): Unfit {
-  return new Unfit('it lacks an argument that new may need', { what: parameter, loading: name });
+  return new Unfit("it lacks an argument that 'new' may need", { what: parameter, loading: name });
 }

@@ -16,11 +16,11 @@ export function runTerminalImage(config: Config): Promise<number> {
   const { root, serving, sbcl, operands } = config;
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new UsageError(
-      'The command image is for a terminal. Elsewhere start sbcl yourself, and enter the line that live-lisp attach prints.',
+      'live-lisp image works only in a terminal. Elsewhere start sbcl yourself, and enter the line that live-lisp attach prints.',
     );
   if (serving === undefined)
     throw new SetupError(
-      'There is no home folder, so no agent would find the image. Name a folder in LIVE_LISP_SERVING.',
+      'There is no home folder, so no agent would find the image. Set LIVE_LISP_SERVING to a folder.',
     );
   const [program, forms] = [findSbcl(sbcl), ['--eval', attachLine()]];
   // As a session leader, SBCL has no terminal. Its debugger therefore also reads the lines that this process passes on.

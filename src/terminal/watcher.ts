@@ -150,7 +150,7 @@ export class Watcher {
     const { text } = Object(Object(answered).result) as { text?: unknown };
     this.#show([
       text === undefined
-        ? 'The session did not take the answer: it has ended, or hangs. live-lisp sessions shows whether it runs.'
+        ? 'The session has ended or hangs, so your answer had no effect. live-lisp sessions shows whether it runs.'
         : oneLine(text),
     ]);
   }

@@ -85,16 +85,16 @@ function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
   });
   const named = gone.flatMap((item) => {
     const by = [...(item.inData ?? []), ...formTexts(item.inDataAt, places)];
-    return by.length === 0 ? [] : `${itemsText([item])}, in data of ${by.join(', ')}`;
+    return by.length === 0 ? [] : `${itemsText([item])}, in ${by.join(', ')}`;
   });
   return [
     ...(used.length === 0
       ? []
-      : [`Still used, though removed: ${used.join('; ')}. Change these users, or define it again.`]),
+      : [`Removed, but still used: ${used.join('; ')}. Change the users, or define again what they use.`]),
     ...(named.length === 0
       ? []
       : [
-          `Still named, though removed: ${named.join('; ')}. Code that calls what it finds there would fail.`,
+          `Removed, but still named in data: ${named.join('; ')}. Code that calls a name from there would fail.`,
         ]),
   ];
 }
@@ -171,8 +171,8 @@ export function oldLines(
 function notRemovedText(file: string, more: number, places: Places): string {
   const nothing = `Nothing of ${places.fileName(file)} was removed`;
   return more > 0
-    ? `${nothing}, because not all these definitions are listed yet. load_file with forget: true again lists more.`
-    : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`;
+    ? `${nothing}, because not all these definitions are listed yet. To list more, repeat load_file with forget: true.`
+    : `${nothing}, because not all these definitions had been listed. To remove them, repeat load_file with forget: true.`;
 }
 
 /** Returns lines about those definitions of OLD that load_file with forget: true would not remove, with the reasons. */
@@ -266,8 +266,8 @@ function relaidLines(structures: readonly RelaidStructure[], total?: number): st
     const count = instances === 1 ? '1 instance' : `${instances} instances`;
     const again = `Make ${instances === 1 ? 'it' : 'them'} again.`;
     return taken
-      ? `Perhaps made with the structure ${name} as it was before: ${count}. Its functions look there for slots at the new places, so give wrong values or spoil memory. ${again}`
-      : `Made with the structure ${name} as it was before: ${count}, which its functions do not take. ${again}`;
+      ? `Perhaps made before the structure ${name} changed: ${count}. Its functions look for slots in the new places, so they return wrong values or corrupt memory. ${again}`
+      : `Made before the structure ${name} changed: ${count}, which its functions refuse. ${again}`;
   });
   const more = (total ?? lines.length) - lines.length;
   return more > 0 ? [...lines, `More structures with such instances: ${more}.`] : lines;
@@ -280,7 +280,7 @@ export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number
     const named = `${users.join(', ')}${moreText(users.length, userTotal)}`;
     return gone
       ? `Compiled with ${name}, which the image no longer has: ${named}. Change ${them}, or define ${name} again.`
-      : `Compiled with the ${kind} ${name} as it was before: ${named}. Load ${them} again.`;
+      : `Compiled before the ${kind} ${name} changed: ${named}. Load ${them} again.`;
   });
   const more = (total ?? lines.length) - lines.length;
   return more > 0 ? [...lines, `More changed definitions with such users: ${more}.`] : lines;

@@ -168,7 +168,7 @@ test('what was compiled into other code is removed, and the code is named', asyn
 
 Removed, because the file no longer has it: compiler macro P::TAX; constant P::+FEE+; macro P::TOLL.
 Compiled with P::+FEE+, which the image no longer has: P::BILL. Change it, or define P::+FEE+ again.
-Compiled with the definition P::TAX as it was before: P::BILL. Load it again.
+Compiled before the definition P::TAX changed: P::BILL. Load it again.
 Compiled with P::TOLL, which the image no longer has: P::BILL. Change it, or define P::TOLL again.`,
   );
   expect(await session.eval('(p::bill)')).toBe('(2 3 4)');
@@ -184,7 +184,7 @@ test('a function that other code uses is removed, and its users are named', asyn
     `Loaded e.lisp
 
 Removed, because the file no longer has it: functions P::FEE, P::OWN, P::UNUSED; generic function P::AREA.
-Still used, though removed: function P::FEE, by method P::DUE (COMMON-LISP::INTEGER), function P::TOTAL, the form at other.lisp:2:27; generic function P::AREA, by function P::ALL. Change these users, or define it again.`,
+Removed, but still used: function P::FEE, by method P::DUE (COMMON-LISP::INTEGER), function P::TOTAL, the form at other.lisp:2:27; generic function P::AREA, by function P::ALL. Change the users, or define again what they use.`,
   );
 });
 
@@ -197,8 +197,8 @@ test('what only names a removed function in data is told apart from its users', 
     `Loaded e.lisp
 
 Removed, because the file no longer has it: function P::FEE.
-Still used, though removed: function P::FEE, by function P::ALL. Change these users, or define it again.
-Still named, though removed: function P::FEE, in data of function P::NAMES, the form at other.lisp:2:25. Code that calls what it finds there would fail.`,
+Removed, but still used: function P::FEE, by function P::ALL. Change the users, or define again what they use.
+Removed, but still named in data: function P::FEE, in function P::NAMES, the form at other.lisp:2:25. Code that calls a name from there would fail.`,
   );
 });
 

@@ -12,7 +12,7 @@ describe('users of a macro or an inline function that changed', () => {
     await loaded('users.lisp', '(defun use () (m))', '(defmethod use-too ((x integer)) (m))');
     expect(await load('m.lisp')).toBe('Loaded m.lisp');
     const said =
-      'Compiled with the macro P::M as it was before: P::USE, P::USE-TOO (COMMON-LISP::INTEGER). Load them again.';
+      'Compiled before the macro P::M changed: P::USE, P::USE-TOO (COMMON-LISP::INTEGER). Load them again.';
     expect(await loaded('m.lisp', ...macro(2))).toBe(`Loaded m.lisp\n\n${said}`);
     expect(await compare('m.lisp')).toBe(said);
     expect(await load('users.lisp')).toBe('Loaded users.lisp');
@@ -24,8 +24,8 @@ describe('users of a macro or an inline function that changed', () => {
     await loaded('users.lisp', '(defun use () (m 1))', '(defun use-f () (f 1))', '(defun g () 1)');
     expect(await loaded('m.lisp', '(defun m (x) (list x))', '(defmacro f (x) `(list ,x))')).toContain(
       [
-        'Compiled with the macro P::F as it was before: P::USE-F. Load it again.',
-        'Compiled with the definition P::M as it was before: P::USE. Load it again.',
+        'Compiled before the macro P::F changed: P::USE-F. Load it again.',
+        'Compiled before the definition P::M changed: P::USE. Load it again.',
       ].join('\n'),
     );
     expect(await load('users.lisp')).toBe('Loaded users.lisp');
@@ -41,7 +41,7 @@ describe('users of a macro or an inline function that changed', () => {
       '(defun other () "here" (list :here-and-there))',
     );
     expect(await loaded('s.lisp', '(define-symbol-macro here 6)', '(defun same () here)')).toBe(
-      `Loaded s.lisp\n\nIn the image but no longer in s.lisp: function P::OLD.\n${FORGET}\nCompiled with the symbol macro P::HERE as it was before: P::USE, P::USE-TOO (COMMON-LISP::INTEGER). Load them again.`,
+      `Loaded s.lisp\n\nIn the image but no longer in s.lisp: function P::OLD.\n${FORGET}\nCompiled before the symbol macro P::HERE changed: P::USE, P::USE-TOO (COMMON-LISP::INTEGER). Load them again.`,
     );
   });
 
@@ -51,7 +51,7 @@ describe('users of a macro or an inline function that changed', () => {
     expect(await loaded('c.lisp', '(defconstant +c+ 5 "Five.")')).toBe('Loaded c.lisp');
     const changed = "(handler-bind ((error #'continue)) (defconstant +c+ 6))";
     expect(await loaded('c.lisp', changed)).toContain(
-      'Compiled with the constant P::+C+ as it was before: P::USE. Load it again.',
+      'Compiled before the constant P::+C+ changed: P::USE. Load it again.',
     );
   });
 
@@ -74,8 +74,8 @@ describe('users of a macro or an inline function that changed', () => {
     expect(await loaded('m.lisp', ...helper(2))).toBe(
       `Loaded m.lisp
 
-Compiled with the inline function P::I as it was before: P::LEAST (type expander), P::MADE (compiler macro), P::MINE, P::PLACE (setf expander), P::SMALL (type expander), P::TROUBLE (condition report). Load them again.
-Compiled with the macro P::M as it was before: P::MINE. Load it again.`,
+Compiled before the inline function P::I changed: P::LEAST (type expander), P::MADE (compiler macro), P::MINE, P::PLACE (setf expander), P::SMALL (type expander), P::TROUBLE (condition report). Load them again.
+Compiled before the macro P::M changed: P::MINE. Load it again.`,
     );
     expect(await load('users.lisp')).toBe('Loaded users.lisp');
     expect(await load('types.lisp')).toBe('Loaded types.lisp');
@@ -111,7 +111,7 @@ describe('users of a structure', () => {
     '(defun calls (p) (declare (notinline point-x)) (point-x p))',
   ];
   const SAID =
-    'Compiled with the structure P::POINT as it was before: P::DECLARED, P::IS, P::PRINTS (COMMON-LISP::INTEGER), P::READS, P::SETS, P::TELLS. Load them again.';
+    'Compiled before the structure P::POINT changed: P::DECLARED, P::IS, P::PRINTS (COMMON-LISP::INTEGER), P::READS, P::SETS, P::TELLS. Load them again.';
 
   test('with other slots are told until they are compiled again', async () => {
     await loaded('s.lisp', ...point('x y'));
@@ -133,7 +133,7 @@ describe('users of a structure', () => {
     put('s.lisp', ...point('w x y'));
     expect(await load('s.lisp')).toContain('CONTINUE');
     expect(await load('s.lisp')).toBe(
-      'Loaded s.lisp\n\nMade with the structure P::POINT as it was before: 2 instances, which its functions do not take. Make them again.',
+      'Loaded s.lisp\n\nMade before the structure P::POINT changed: 2 instances, which its functions refuse. Make them again.',
     );
     expect(await session.eval('(values (ignore-errors (p::point-x (first p::*points*))))')).toBe('NIL');
     expect(await session.eval('(values (ignore-errors (p::point-x (second p::*points*))))')).toBe('NIL');
@@ -146,7 +146,7 @@ describe('users of a structure', () => {
     await session.eval('(defparameter p::*point* (p::make-point :x 1 :y 2))');
     put('s.lisp', ...point('y x'));
     expect(await load('s.lisp', { restarts: ['RECKLESSLY-CONTINUE'] })).toMatch(
-      /\n\nPerhaps made with the structure P::POINT as it was before: 1 instance\. Its functions look there for slots at the new places, so give wrong values or spoil memory\. Make it again\.$/,
+      /\n\nPerhaps made before the structure P::POINT changed: 1 instance\. Its functions look for slots in the new places, so they return wrong values or corrupt memory\. Make it again\.$/,
     );
     expect(await session.eval('(p::point-x p::*point*)')).toBe('2');
   });

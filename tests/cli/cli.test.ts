@@ -160,7 +160,7 @@ describe('install', () => {
     mkdirSync(project);
     const all = { ...env, ...terminal, PATH: process.env['PATH'] ?? '' };
     const { code, stdout, stderr } = await run(args, all, project);
-    expect(stdout).toBe(`Shall Codex run code without asking you, in a sandbox only? [y/N] 
+    expect(stdout).toBe(`May Codex run code in a sandbox without asking you? [y/N] 
 Wrote ${project}/.codex/config.toml
 Codex asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.
 Start Codex anew. To check its set-up: live-lisp doctor --client codex

@@ -76,7 +76,7 @@ describe('output', () => {
       code: 1,
       stdout: '',
       stderr:
-        'live-lisp: The output could not be written (ENOSPC: no space left). Make room where it goes, or send it elsewhere, and run this again.\n',
+        'live-lisp: The output could not be written (ENOSPC: no space left). Make room for it, or redirect it, and run the command again.\n',
     });
   });
 });

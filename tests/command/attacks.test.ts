@@ -107,7 +107,7 @@ describe('the socket of a session', () => {
       evaluation(3, "(setf (get 'third 'came) t)"),
     ];
     const answers = await sent(parts, /:SLEPT/, 60_000);
-    expect(answers).toMatch(/the request 1 is not answered yet/);
+    expect(answers).toMatch(/a request with the id 1 is not answered yet/);
     expect(answers).not.toContain('(8)');
   });
 

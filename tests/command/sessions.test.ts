@@ -241,7 +241,7 @@ describe('with sessions', () => {
     await until('the session', 60_000, async () => (await shell.sessions()).length === 1);
     expect(await shell.run(['eval', '(+ 1 2)'])).toEqual({ code: 0, stdout: '3\n', stderr: '' });
     expect((await shell.run(['stop'])).stderr).toBe(
-      `live-lisp: The session ${client.pid} of ${shell.workspace} was not stopped: it serves an MCP client, which ends it.\n`,
+      `live-lisp: The session ${client.pid} of ${shell.workspace} was not stopped: it serves an MCP client, and ends with that client.\n`,
     );
     client.stdin?.end();
     await until('the end', 60_000, async () => (await shell.sessions()).length === 0);
@@ -252,7 +252,7 @@ describe('with sessions', () => {
     await until('the session', 60_000, async () => (await shell.sessions()).length === 1);
     expect(await shell.run(['eval', '(+ 1 2)'])).toEqual({ code: 0, stdout: '3\n', stderr: '' });
     expect((await shell.run(['stop'])).stderr).toBe(
-      `live-lisp: The session ${server.pid} of ${shell.workspace} was not stopped: it serves MCP clients over HTTP, and ends by a signal: kill ${server.pid}.\n`,
+      `live-lisp: The session ${server.pid} of ${shell.workspace} was not stopped: it serves MCP clients over HTTP. To end it: kill ${server.pid}.\n`,
     );
     server.kill();
     await until('the end', 60_000, async () => (await shell.sessions()).length === 0);

@@ -158,9 +158,9 @@ describe('what is given to evaluate', () => {
   });
 
   test.each([
-    [{ eval: ' ' }, 'eval has an empty form; nothing was done.'],
-    [{ restart: 'use-value', values: ['1', ''] }, 'values has an empty form; nothing was done.'],
-    [{ fix: '', retry: true }, 'fix has an empty form; nothing was done.'],
+    [{ eval: ' ' }, "Parameter 'eval' has an empty form; nothing was done."],
+    [{ restart: 'use-value', values: ['1', ''] }, "Parameter 'values' has an empty form; nothing was done."],
+    [{ fix: '', retry: true }, "Parameter 'fix' has an empty form; nothing was done."],
   ])('%j', async (args, text) => {
     expect(await debug({ error: 1, ...args })).toMatch(new RegExp(`^(Tool error: )?${text}$`));
   });

@@ -118,7 +118,7 @@ Loaded 2 forms of code.lisp
 In the image but no longer in code.lisp: function EL::OTHER.
 load_file with forget: true removes what its file no longer has.
 Not set again, because bound: EL::*LOADS* is ${await at.answer('eval_form', { form: 'el::*loads*' })}, the file says 50.
-Compiled with the macro EL::TWICE as it was before: EL::REPORT. Load it again.`);
+Compiled before the macro EL::TWICE changed: EL::REPORT. Load it again.`);
     expect(await at.answer('compare_image', { path: 'code.lisp' })).toContain(
       'no longer in code.lisp: function EL::OTHER.',
     );
@@ -248,7 +248,7 @@ Loaded 2 forms of two.lisp`);
         { path: 'two.lisp', definition: 'moved', op: 'delete' },
       ),
     ).toMatch(
-      /Compiled with the macro EL::THRICE as it was before: EL::USER\. Load it again\.\n\nIn the image but no longer in two\.lisp: class EL::MOVED\.\n/,
+      /Compiled before the macro EL::THRICE changed: EL::USER\. Load it again\.\n\nIn the image but no longer in two\.lisp: class EL::MOVED\.\n/,
     );
   });
 

@@ -74,7 +74,7 @@ Not changed: uses.lisp:7: as a name.
 Not changed: uses.lisp:8: in a backquote or as data.
 Not changed: uses.lisp:10: a comment, #+, #- or a dot stands between its arguments.
 Not changed: uses.lisp:12: its keywords are not written out.
-Not changed: uses.lisp:13: it has fewer arguments than old.`,
+Not changed: uses.lisp:13: it has fewer arguments than 'old'.`,
     );
     expect(read('uses.lisp').split('\n').slice(2, 5)).toEqual([
       '(defun plain () (rate :tariff 1 :zone (list 2 3)))',
@@ -92,7 +92,7 @@ Not changed: uses.lisp:13: it has fewer arguments than old.`,
 
   test('leaves a call whose new form needs an argument that it does not give', async () => {
     expect(await edit(CALLS)).toContain(
-      'Not changed: other/far.lisp:3: it lacks an argument that new needs: C.',
+      "Not changed: other/far.lisp:3: it lacks an argument that 'new' needs: C.",
     );
     expect(read('other/far.lisp')).toContain('(ec:rate 5 :tariff 3 :zone 4)');
   });
@@ -164,11 +164,11 @@ const PRICES = `(in-package :ec)
 
 describe('an edit of all calls leaves those that would lack an argument', () => {
   const kept = (line: number, why: string) => `Not changed: uses.lisp:${line}: ${why}`;
-  const needs = (parameter: string) => `it lacks an argument that new needs: ${parameter}.`;
+  const needs = (parameter: string) => `it lacks an argument that 'new' needs: ${parameter}.`;
   const mayNeed = (parameter: string, name: string) =>
-    `it lacks an argument that new may need: ${parameter}. Edit this call itself, or first load the ${name} that new is for.`;
+    `it lacks an argument that 'new' may need: ${parameter}. Edit this call itself, or first load the ${name} that new is for.`;
   const tooFew = (given: number, required: number, name: string) =>
-    `new gives it too few arguments: ${given}, and ${name} requires ${required}. Edit this call itself, or first load the ${name} that new is for.`;
+    `'new' gives it too few arguments: ${given}, and ${name} requires ${required}. Edit this call itself, or first load the ${name} that new is for.`;
 
   beforeAll(async () => {
     at.put('prices.lisp', PRICES);
@@ -286,14 +286,14 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
 
 describe('an edit of all calls that is wrong says why', () => {
   test.each([
-    [{ old: '(rate a' }, 'old must be one call with parameters, such as (area shape &key unit).'],
-    [{ new: 'x' }, 'new must be one call, such as (area :of shape).'],
+    [{ old: '(rate a' }, "Parameter 'old' must be one call, such as (area shape &key unit)."],
+    [{ new: 'x' }, "Parameter 'new' must be one call, such as (area :of shape)."],
     [
       { old: '(rate a #| the rest |# b)' },
-      'old has a dot, a comment, #+ or #- between its elements, which the new calls would lose: leave it out.',
+      "Parameter 'old' has a dot, a comment, #+ or #- between its elements. Leave this out: the new calls would lose it.",
     ],
-    [{ old: '(rate 5)' }, 'old has 5, which is no parameter: give a symbol for each argument.'],
-    [{ old: '(rate &aux b)' }, 'old has &AUX, and takes only &optional, &rest and &key.'],
+    [{ old: '(rate 5)' }, "Parameter 'old' must have a plain symbol for each argument, not 5."],
+    [{ old: '(rate &aux b)' }, "Parameter 'old' can have only &optional, &rest and &key, not &AUX."],
     [{ old: '(rite a)' }, 'old must be a call of ec:rate.'],
     [{ text: '(x)' }, 'op calls takes definition, old, new and path alone.'],
     [

@@ -222,7 +222,7 @@ describe('unsaved text in Emacs', () => {
     const shown = `text/a.lisp, lines 1 to 2 of 2, 23 bytes\n\n(a)\n(λ "ü") ; 日本\n\n${NOTE}`;
     expect(await read(session, 'text/a.lisp')).toBe(shown);
     expect(await search(session, { pattern: '日本', buffer: 'text' })).toBe(
-      `Found 1 match of '日本' in 1 of 1 file:\n\n  text/a.lisp:\n    2:11  (λ "ü") ; 日本\nNote: searched as unsaved in Emacs: text/a.lisp.`,
+      `Found 1 match of '日本' in 1 of 1 file:\n\n  text/a.lisp:\n    2:11  (λ "ü") ; 日本\nNote: searched the unsaved text in Emacs: text/a.lisp.`,
     );
     expect(await emacs.value('(with-current-buffer "a.lisp" (buffer-narrowed-p))')).toBe('t');
     await edit(file, '(widen) (save-buffer)');

@@ -156,7 +156,7 @@ describe('search_in_buffer', () => {
     editor.texts.set(join(root.path, 'c.lisp'), '(new)\n');
     editor.texts.set(join(root.path, '.git/message'), 'new\n');
     expect(await text(session, 'search_in_buffer', { pattern: 'new' })).toBe(
-      `Found 3 matches of 'new' in 2 of 3 files:\n\n  b.lisp:\n    1:2  (new)\n    2:2  (newer)\n  c.lisp:\n    1:2  (new)\nNote: searched as unsaved in Emacs: b.lisp, c.lisp.`,
+      `Found 3 matches of 'new' in 2 of 3 files:\n\n  b.lisp:\n    1:2  (new)\n    2:2  (newer)\n  c.lisp:\n    1:2  (new)\nNote: searched the unsaved text in Emacs: b.lisp, c.lisp.`,
     );
     expect(await text(session, 'search_in_buffer', { pattern: 'old' })).toContain(
       "Found 1 match of 'old' in 1 of 3 files:",
@@ -186,7 +186,7 @@ describe('search_in_buffer', () => {
     const file = root.put('big.lisp', '(old)\n');
     editor.answerUnsaved = ({ id }) => editor.write(JSON.stringify({ id, result: [{ file }] }));
     expect(await text(session, 'search_in_buffer', { pattern: 'old' })).toBe(
-      `Found 1 match of 'old' in 1 of 1 file:\n\n  big.lisp:\n    1:2  (old)\nNote: searched as on the disk, without the unsaved changes in Emacs: big.lisp.`,
+      `Found 1 match of 'old' in 1 of 1 file:\n\n  big.lisp:\n    1:2  (old)\nNote: searched the text on the disk, without the unsaved changes in Emacs: big.lisp.`,
     );
   });
 });

@@ -147,7 +147,7 @@ test('where it cannot be written, evaluations go on, and the first says so', asy
   writeFileSync(join(broken.path, 'live-lisp', 'repl-history'), 'a file where the folder should be');
   const session = await start(root.path, broken.path);
   expect(await session.eval('(+ 1 2)', { timeout: 10 })).toMatch(
-    /^3\n\nNote: evaluations run, but are not kept for get_repl_history any more \(.+\)\.$/,
+    /^3\n\nNote: evaluations still run, but are no longer recorded for get_repl_history \(.+\)\.$/,
   );
   expect(await session.eval('(+ 1 3)')).toBe('4');
   expect(await history(session)).toBe('0 evaluations in this workspace.');

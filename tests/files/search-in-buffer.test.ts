@@ -20,7 +20,7 @@ function find(pattern: string, more: object = {}): Promise<string> {
   return at.answer('search_in_buffer', { pattern, ...more });
 }
 
-const NO_TEXT = 'Note: not searched, because no text or too large: bytes.';
+const NO_TEXT = 'Note: not searched, because not text, or too large: bytes.';
 
 describe('plain text', () => {
   test('is found in all files, in any case, with the file, line and column', async () => {
@@ -191,7 +191,7 @@ describe('where is searched', () => {
   test('the empty pattern is refused', async () => {
     expect(await find('')).toBe("failed: Parameter 'pattern' must not be empty.");
     expect(await find('x'.repeat(10_001))).toBe(
-      "failed: Parameter 'pattern' can have 10000 characters, not more. Give the beginning of the text.",
+      "failed: Parameter 'pattern' can have at most 10000 characters. Give the beginning of the text.",
     );
   });
 });
@@ -228,10 +228,10 @@ describe('code', () => {
 
   test('is none in a pattern without a token', async () => {
     expect(await find('; no', { code: true })).toBe(
-      'failed: With code: true, pattern must be Lisp: a symbol, or the beginning of a form such as (setf (car. Leave code out to find any text.',
+      'failed: With code: true, the pattern must be Lisp: a symbol, or the beginning of a form, such as "(setf (car". Leave out code: true to find any text.',
     );
     expect(await find(`(${'a '.repeat(1000)})`, { code: true })).toBe(
-      'failed: With code: true, pattern can have 2000 characters, not more. Give the beginning of the form.',
+      'failed: With code: true, the pattern can have at most 2000 characters. Give the beginning of the form.',
     );
   });
 });

@@ -47,7 +47,7 @@ describe.each(ERAS)('in the %s era', (era: Era) => {
     expect((await server.answer('wrong')).error).toEqual({
       code: -32600,
       message:
-        'Invalid request: its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.',
+        'Invalid request: it does not have the form that MCP requires, so nothing was done. Correct it and send it again.',
     });
   });
 

@@ -151,7 +151,7 @@ describe('an image that a command starts', () => {
     await session.eval('1');
     const text = await session.text('image_status');
     expect(text).toContain(
-      `The image there runs where this command starts it: ${testSbcl()}. No sandbox of live-lisp confines its code, which can do all that this command may.`,
+      `The image there is started by this command: ${testSbcl()}. live-lisp puts it in no sandbox, so its code can do all that the command can.`,
     );
     expect(text).not.toContain('pid');
     expect(text).not.toContain('Libraries');

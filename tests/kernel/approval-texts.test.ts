@@ -17,7 +17,7 @@ const renamed = named('test', { allowedAs: 'edit', preview });
 const NOBODY =
   "needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server:";
 const PAGE =
-  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs or on its page, which live-lisp page opens.';
+  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs, or in a browser with live-lisp page.';
 
 /** Returns a question about TOOL and the files PLACES. */
 function question(tool: Tool, places: string[] = [], caller: ToolCaller = 'client', requiredTools = [tool]) {
@@ -46,7 +46,7 @@ test('where nobody can be asked, and two tools need an approval', () => {
 
 test('where nobody can be asked, about a tool that an image has made', () => {
   expect(refusalText(question(risky))).toBe(
-    "Tool risky is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can start the server with --init FILE --allow risky, where FILE defines the tool.",
+    "Tool risky is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --init FILE --allow risky, where FILE defines the tool.",
   );
 });
 

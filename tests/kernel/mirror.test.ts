@@ -90,10 +90,10 @@ describe('a definition', () => {
     [{ name: 5 }, 'Tool "5" must have a name and a description that are strings, and a list of categories.'],
     [{ parameters: {} }, 'Tool "x" must have a list of parameters.'],
     [{ required: 'a' }, 'Tool "x" must have a list of the names of required parameters.'],
-    [{ name: 'a'.repeat(51) }, `Tool "${'a'.repeat(51)}" has a name of 51 characters; 50 are the most.`],
+    [{ name: 'a'.repeat(51) }, `Tool "${'a'.repeat(51)}" has a name of 51 characters; the limit is 50.`],
     [
       { description: 'a'.repeat(9870) },
-      'Tool "x" has a definition of 10048 characters as JSON; 10000 are the most. Shorten its texts.',
+      'Tool "x" has a definition of 10048 characters as JSON; the limit is 10000. Shorten its texts.',
     ],
     [
       { parameters: [{ name: 'a', type: 'string', description: 5 }] },

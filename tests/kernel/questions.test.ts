@@ -147,7 +147,11 @@ test('of more than a hundred, the oldest are closed', () => {
   expect(questions.previewsAbout('0').length + questions.previewsAbout('1').length).toBe(100);
   expect(() => questions.take('0', 'subject')).toThrow(CLOSED);
   expect(ended).toEqual([
-    ['0', 'nobody', 'Nobody had answered when a hundred newer questions were open, so nothing was done.'],
+    [
+      '0',
+      'nobody',
+      'Nobody answered before 100 newer questions came, so nothing was done. Call the tool again to ask anew.',
+    ],
   ]);
   expect(questions.take('1', 'subject').preview.place).toBe('1');
   questions.endAll();
@@ -155,6 +159,6 @@ test('of more than a hundred, the oldest are closed', () => {
   expect(ended.at(-1)).toEqual([
     '0',
     'nobody',
-    'Nobody had answered when the server ended, so nothing was done.',
+    'Nobody answered before the server ended, so nothing was done.',
   ]);
 });

@@ -176,11 +176,11 @@ describe('what is not valid', () => {
     ],
     [
       `${REGISTER} (define-tool "x" (make-string 10000 :initial-element #\\a) '() :handler 'list))`,
-      'Tool "x" has a definition of 10096 characters as JSON; 10000 are the most. Shorten its texts.',
+      'Tool "x" has a definition of 10096 characters as JSON; the limit is 10000. Shorten its texts.',
     ],
     [
       `${REGISTER} (define-tool (make-string 51 :initial-element #\\a) ${OK}))`,
-      `Tool "${'a'.repeat(51)}" has a name of 51 characters; 50 are the most.`,
+      `Tool "${'a'.repeat(51)}" has a name of 51 characters; the limit is 50.`,
     ],
     [
       `${REGISTER} (define-tool "x" "X." '((:name "a" :type :string :enum (1 2))) :handler 'list))`,

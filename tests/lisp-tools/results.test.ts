@@ -205,7 +205,7 @@ describe('the gate', () => {
     const { text, isError } = await session.call('risky');
     expect([isError, text]).toEqual([
       true,
-      "Tool risky is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can start the server with --init FILE --allow risky, where FILE defines the tool.",
+      "Tool risky is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --init FILE --allow risky, where FILE defines the tool.",
     ]);
     expect(await session.eval('*ran*')).toBe('NIL');
     expect(

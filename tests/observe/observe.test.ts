@@ -372,12 +372,12 @@ describe('profiles', () => {
       (defun look-up-all () (loop for i below 500 sum (+ (gethash (list 1 2 3 4 5 6 i) (slot-value *shelf* 'books)) (gethash (list i 2) *good*)))))`);
     const text = await observe({ form: '(look-up-all)', mode: 'cpu', seconds: 1 });
     expect(text).toContain(
-      '\nNote: 500 of 500 keys of a hash table with the test COMMON-LISP::EQUAL in *SHELF* have the same hash, so a look-up of one compares up to 500. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.',
+      '\nNote: 500 of 500 keys of a hash table with the test COMMON-LISP::EQUAL in *SHELF* have the same hash, so a look-up of one compares up to 500. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).',
     );
     expect(text).not.toContain('*GOOD*');
     const inspected = await session.text('inspect', { value: '*shelf*', path: ['books'] });
     expect(inspected).toContain(
-      '\n\n500 of its keys have the same hash, so a look-up of one compares up to 500. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.\n\n',
+      '\n\n500 of its keys have the same hash, so a look-up of one compares up to 500. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).\n\n',
     );
     await session.eval(`(progn
       (defvar *hashed* '())

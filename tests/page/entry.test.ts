@@ -72,7 +72,7 @@ test('a link lets one browser in, once', async () => {
   await other.goto(link);
   await other
     .getByText(
-      'This link was used already, is older than ten minutes, or is of another session. Run live-lisp page, and open the link that it prints.',
+      'This link was used already, is older than ten minutes, or belongs to another session. Run live-lisp page, and open the link that it prints.',
     )
     .waitFor();
   const without = await (await newBrowser()).newPage();

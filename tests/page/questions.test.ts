@@ -214,7 +214,7 @@ test('an answer to something else than what was shown does not count', async () 
   const { id, shown } = (await (await asked).json()) as { id: string; shown: string };
   const refused = {
     counts: false,
-    text: 'This is not the question that was shown. Read it again, and answer then.',
+    text: 'The question changed after it was shown. Read it again, then answer.',
   };
   expect(await post(page, 'answer', { id, shown: shown.replace(/^./, 'x'), decision: 'once' })).toEqual(
     refused,

@@ -10,7 +10,7 @@ import { RawServer, type Reply, textOf } from './raw.ts';
 const CLOSED =
   'This approval was used already, expired, or was asked for before the server started, so nothing was done. Call the tool again to ask anew.';
 const FORGED =
-  'This approval expired, or the client changed the data that it sends back with it, so nothing was done. Call the tool again to ask anew.';
+  'This approval expired, or the client sent it back with changed data, so nothing was done. Call the tool again to ask anew.';
 const OTHER =
   'This approval was for another call, so nothing was done. Call the tool again to ask for this one.';
 

@@ -251,7 +251,7 @@ describe('a request is refused', () => {
     const answer = await server.send({ body, headers });
     expect([answer.status, jsonOf(answer).error?.message]).toEqual([
       413,
-      'The request has more than 4194304 octets, so nothing was done. Put long texts into files, and name these.',
+      'The request has more than 4194304 octets, so nothing was done. Put long texts into files, and give their paths.',
     ]);
   });
 
@@ -273,7 +273,10 @@ describe('a request is refused', () => {
     const answer = await server.send({ body });
     expect([answer.status, jsonOf(answer).error]).toEqual([
       400,
-      { code: -32700, message: 'The request is no JSON, so nothing was done. Correct it and send it again.' },
+      {
+        code: -32700,
+        message: 'The request is not JSON, so nothing was done. Correct it and send it again.',
+      },
     ]);
   });
 
@@ -309,7 +312,7 @@ describe('a request is refused', () => {
     workspace.put('both', '');
     expect([second.status, jsonOf(second).error?.message]).toEqual([
       400,
-      'Invalid request: the request "same" is not answered yet, so nothing was done. Send it under an id of its own.',
+      'Invalid request: a request with the id "same" is not answered yet, so nothing was done. Send this one with another id.',
     ]);
     expect(textIn(await first)).toBe(':FIRST');
   });

@@ -52,7 +52,7 @@ test('a second request under the id of one that waits is refused, well-formed or
     expect.objectContaining({ code: -32600 }),
     {
       code: -32600,
-      message: `Invalid request: the request ${first.id} is not answered yet, so nothing was done. Send it under an id of its own.`,
+      message: `Invalid request: a request with the id ${first.id} is not answered yet, so nothing was done. Send this one with another id.`,
     },
   ]);
   server.write(
@@ -70,7 +70,7 @@ describe('lines', () => {
     async (line) => {
       const complaints = await complaintsAbout(line);
       expect(complaints).toHaveLength(1);
-      expect(complaints[0]).toMatch(/^live-lisp: A line on stdin is no JSON \(.*\); it was passed over: /);
+      expect(complaints[0]).toMatch(/^live-lisp: A line on stdin is not JSON \(.*\); it was skipped: /);
     },
   );
 
@@ -94,7 +94,7 @@ describe('lines', () => {
     '{"jsonrpc":"2.0","id":{},"method":"ping"}',
   ])('JSON that is no JSON-RPC, %s, gives one line on stderr', async (line) => {
     expect(await complaintsAbout(line)).toEqual([
-      `live-lisp: A line on stdin is no JSON-RPC message; it was passed over: ${line}`,
+      `live-lisp: A line on stdin is not a JSON-RPC message; it was skipped: ${line}`,
     ]);
   });
 
@@ -104,7 +104,7 @@ describe('lines', () => {
       const form = `${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`;
       const line = `{"jsonrpc":"2.0","id":901,"method":"tools/call","params":{"name":"eval_form","arguments":{"form":${form}}}}`;
       expect(await complaintsAbout(line)).toEqual([
-        `live-lisp: A line on stdin is nested too deep; it was passed over: ${line.slice(0, 80)}`,
+        `live-lisp: A line on stdin is nested too deep; it was skipped: ${line.slice(0, 80)}`,
       ]);
       expect((await server.answer(901)).error).toEqual({
         code: -32600,
@@ -184,7 +184,7 @@ describe('long messages', () => {
     server.write('\n');
     await server.send(server.request('ping'));
     expect(server.complaints.slice(-1)).toEqual([
-      `live-lisp: A line of ${65 * 1024 * 1024} octets was passed over; the limit is ${64 * 1024 * 1024}.`,
+      `live-lisp: A line of ${65 * 1024 * 1024} octets was skipped; the limit is ${64 * 1024 * 1024}.`,
     ]);
   });
 });

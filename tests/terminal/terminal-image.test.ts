@@ -169,7 +169,7 @@ test('is for a terminal only', async () => {
   });
   await once(child, 'close');
   expect(stderr).toBe(
-    'live-lisp: The command image is for a terminal. Elsewhere start sbcl yourself, and enter the line that live-lisp attach prints.\n',
+    'live-lisp: live-lisp image works only in a terminal. Elsewhere start sbcl yourself, and enter the line that live-lisp attach prints.\n',
   );
   expect(child.exitCode).toBe(2);
 });

@@ -37,7 +37,7 @@ export function searchPattern(pattern: string, regex: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
   if (pattern.length > PATTERN_LIMIT) {
     throw new CallError(
-      `Parameter 'pattern' can have ${PATTERN_LIMIT} characters, not more. Give the beginning of the text.`,
+      `Parameter 'pattern' can have at most ${PATTERN_LIMIT} characters. Give the beginning of the text.`,
     );
   }
   // The searched texts have only LF as line ends.

@@ -181,13 +181,13 @@ async function codeMatches(places: ReturnType<CodeFinder>, skip: number, limit: 
 function codeFinderFor(pattern: string): CodeFinder {
   if (pattern.length > CODE_LIMIT) {
     throw new CallError(
-      `With code: true, pattern can have ${CODE_LIMIT} characters, not more. Give the beginning of the form.`,
+      `With code: true, the pattern can have at most ${CODE_LIMIT} characters. Give the beginning of the form.`,
     );
   }
   const find = codeFinder(pattern);
   if (find !== undefined) return find;
   throw new CallError(
-    'With code: true, pattern must be Lisp: a symbol, or the beginning of a form such as (setf (car. Leave code out to find any text.',
+    'With code: true, the pattern must be Lisp: a symbol, or the beginning of a form, such as "(setf (car". Leave out code: true to find any text.',
   );
 }
 

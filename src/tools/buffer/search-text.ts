@@ -105,10 +105,10 @@ function notesOf(
   const unsearched = unreadable.length > 0 && fewNames(unreadable);
   return [
     stopped &&
-      `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
+      `Note: the search stopped before it had looked at all files; give a directory or a file as the parameter buffer.`,
     unsearched &&
       (buffer !== undefined || !earlierAnswers?.repeats('not searched', unsearched)) &&
-      `Note: not searched, because no text or too large: ${unsearched}.`,
+      `Note: not searched, because not text, or too large: ${unsearched}.`,
     tooHard.length > 0 &&
       `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
     buffer === undefined &&
@@ -128,8 +128,8 @@ function unsavedNotes(unsaved: readonly TextBuffer[]): string[] {
     const names = fewNames(files.map(({ name }) => name));
     const [first] = files;
     return first?.isUnsavedText
-      ? `Note: searched as unsaved in ${first.unsavedIn}: ${names}.`
-      : `Note: searched as on the disk, without the unsaved changes in ${first?.unsavedIn}: ${names}.`;
+      ? `Note: searched the unsaved text in ${first.unsavedIn}: ${names}.`
+      : `Note: searched the text on the disk, without the unsaved changes in ${first?.unsavedIn}: ${names}.`;
   });
 }
 

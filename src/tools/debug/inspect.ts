@@ -68,7 +68,7 @@ export function inspectTool(image: Image) {
 /** Returns sentences about SHARING keys of a hash table that have the same hash. KEYS is a phrase for all keys. */
 export function crowdText(sharing: number, keys: string): string {
   const count = sharing.toLocaleString('en-US');
-  return `${count} of ${keys} have the same hash, so a look-up of one compares up to ${count}. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.`;
+  return `${count} of ${keys} have the same hash, so a look-up of one compares up to ${count}. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).`;
 }
 
 function inspectResult(data: InspectData, designator: string, offset: number): Result {
@@ -96,11 +96,12 @@ function withId(value: string, id: string | undefined): string {
 
 function failureText(data: InspectData, designator: string): string | undefined {
   const { goneId, foreignId, noFunction, isForm, noValue, noPart, why, total = 0 } = data;
-  if (noValue) return 'value is empty; give a variable, an id such as @12, or * for the last value.';
+  if (noValue)
+    return "Parameter 'value' is empty; give a variable, an id such as @12, or * for the last value.";
   if (noFunction !== undefined) return `There is no function ${noFunction}.`;
   if (isForm) return `inspect evaluates nothing: eval_form ${designator} first, then inspect *.`;
   if (goneId !== undefined) {
-    return `${goneId} is gone: nothing else kept the object, or the image is a new one. Look again where it was.`;
+    return `${goneId} is gone: the object was garbage-collected, or the image is a new one. Look again where you found it.`;
   }
   if (foreignId !== undefined) {
     return `${foreignId} is no id of this session: another server of the image gave it, or this one did over a connection that was lost. To get one, look at the object here with eval_form or inspect.`;
@@ -120,7 +121,7 @@ function failureText(data: InspectData, designator: string): string | undefined 
 function holdersText(holders: Holders, shown: string): string {
   const { many = false, found, ways = [], total, unheld = false } = holders;
   if (unheld) {
-    return `Nothing needs to hold ${shown}: numbers and characters are no objects of the heap, and a symbol is held by its package. Ask for an object that could be garbage.`;
+    return `Nothing needs to hold ${shown}: numbers and characters are not heap objects, and a symbol is held by its package. Ask for an object that could be garbage.`;
   }
   const more = total - ways.length;
   return joinSections([
@@ -134,7 +135,7 @@ function holdersText(holders: Holders, shown: string): string {
 function headText({ many, found, system }: Holders, shown: string): string {
   if (found === 0) {
     const what = many ? `an instance of ${shown}` : shown;
-    return `Nothing of the program leads to ${what}: it is garbage, or only answers (*, held errors) or running calls hold it.`;
+    return `Nothing in the program leads to ${what}: it is garbage, or only answers (*, held errors) or running calls hold it.`;
   }
   const own = system ? ' Only what belongs to SBCL leads there.' : '';
   return many
@@ -154,7 +155,7 @@ function notesText({ full, silent = [] }: Holders): string | undefined {
     full !== undefined &&
       `Only the ${full.toLocaleString('en-US')} objects nearest to the roots were looked at, so there can be more.`,
     silent.length > 0 &&
-      `These threads did not tell what is on their stacks: ${silent.join(', ')}. They are in foreign code, or nothing may interrupt them.`,
+      `These threads did not tell what is on their stacks: ${silent.join(', ')}. They are in foreign code, or cannot be interrupted.`,
   ].filter(Boolean);
   return notes.length > 0 ? notes.map((note) => `Note: ${note}`).join('\n') : undefined;
 }
