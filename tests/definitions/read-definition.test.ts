@@ -211,7 +211,8 @@ Methods (2; methods: true reads them):
         '(defmacro twice (x) `(list* ,x))',
         '(let ((n 4)) (defun nested () n))',
       );
-      for (const text of await readAll()) expect(text).toContain('(as it was loaded; not found in the file, which has changed since)');
+      for (const text of await readAll())
+        expect(text).toContain('(as it was loaded; not found in the file, which has changed since)');
     });
   });
 

@@ -86,12 +86,12 @@ function notReactingHeadline({ silentMs = 0, outside, frozenMs, elsewhere }: Ima
   if (outside?.stopped)
     return `${since}: its process was stopped by a signal. live-lisp lets it go on within ${CONTINUED_S} s.`;
   if (elsewhere && frozenMs !== undefined)
-    return `${since}: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. If the image does not react for ${secondsText(frozenMs)}, it is replaced.`;
+    return `${since}: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. If this lasts ${secondsText(frozenMs)}, the image is replaced.`;
   if (outside?.starved) return `${since}: other processes have the CPU.`;
   const replaced =
     frozenMs === undefined
       ? ''
-      : ` It is replaced after ${STANDSTILL_S} s without garbage collection, or after ${secondsText(frozenMs)} in any case.`;
+      : ` If this lasts ${STANDSTILL_S} s without garbage collection, or ${secondsText(frozenMs)} in any case, it is replaced.`;
   return `${since}: it collects garbage, or code in it keeps all threads from running.${replaced}`;
 }
 
