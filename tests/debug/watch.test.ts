@@ -27,7 +27,7 @@ describe('a watch', () => {
 
   test('holds an error before the handlers of its thread; let go, those run', async () => {
     expect(await debug({ watch: 'worker', hold: true })).toBe(
-      'Errors in worker are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them. Each stops its thread until debug has not been used for 60 s; debug without arguments lists them.\n\nNote: no thread and no package is called worker now; unwatch: true ends the watch, and watch: "all" takes all threads.',
+      'Errors in worker are recorded when signalled, even if handled; get_last_error with watched: true shows them. Each stops its thread until debug has not been used for 60 s; debug without arguments lists them.\n\nNote: no thread and no package is called worker now; unwatch: true ends the watch, and watch: "all" takes all threads.',
     );
     await start('worker one');
     const error = await heldIn('worker one');

@@ -23,7 +23,7 @@ test('get_last_error right behind the answer with the error has only what that l
 test('debug explains a watch once', async () => {
   const watch = (args: object) => session.text('debug', { watch: 'all', ...args });
   expect(await watch({})).toBe(
-    'Errors in all threads are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them.',
+    'Errors in all threads are recorded when signalled, even if handled; get_last_error with watched: true shows them.',
   );
   expect(await watch({})).toBe('Errors in all threads are recorded.');
   expect(await watch({ hold: true })).toBe(

@@ -103,7 +103,7 @@ export async function watchErrors(
   const whose = where === 'all' ? 'in all threads' : `in ${where}`;
   const how = context.earlierAnswers?.repeats('watch')
     ? ''
-    : ' when they are signalled, also those that are handled; get_last_error with watched: true shows them';
+    : ' when signalled, even if handled; get_last_error with watched: true shows them';
   const listed =
     hold && context.earlierAnswers?.repeats('watch that holds') ? '' : '; debug without arguments lists them';
   const held = hold
