@@ -18,12 +18,12 @@ export async function demoAnswers() {
   }, LARGEST_FILES);
 }
 
-/** Returns what the tool NAME answers to ARGS. On a busy machine image_status can say that the image does not react, for
- *  want of a CPU: it is asked again then. */
+/** Returns what the tool NAME answers to ARGS. On a busy machine image_status can say that the image has not reacted,
+ *  for want of a CPU: it is asked again then. */
 async function settledText(client, name, args) {
   for (;;) {
     const { text } = await callTool(client, name, args);
-    if (!/^The Lisp image does not react, /.test(text)) return text;
+    if (!/^The Lisp image has not reacted for /.test(text)) return text;
   }
 }
 

@@ -57,7 +57,7 @@ function interruptionText(interruption: Interruption): string {
       ? interrupterText(interruption.byUser)
       : (END_REASONS[reason] ?? 'because the client cancelled it');
   if (stoppedPid !== undefined)
-    return `Left ${why} after ${after}: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still. Ask the user to let the process go on: kill -CONT ${stoppedPid}. The call is then interrupted; the image and what was done so far are kept.`;
+    return `Given up ${why} after ${after}: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still. Ask the user to let the process go on: kill -CONT ${stoppedPid}. The call is then interrupted; the image and what was done so far are kept.`;
   if (notBegun) {
     return `Ended ${why} after it had waited ${after}; it had not begun, so nothing was done.`;
   }
@@ -85,9 +85,9 @@ function leftText({ left, reason, fresh }: Interruption): string | undefined {
   if (left === undefined || fresh || reason === 'ending') return undefined;
   const work =
     left.what === 'names'
-      ? 'The image was reading which code uses which names'
+      ? 'The image was finding out which code uses which names'
       : 'The image was reading loaded files again, for the names that their top-level forms use';
-  return `${work} (${left.what} left: ${left.count}). Call again: the next call goes on there.`;
+  return `${work} (${left.what} left: ${left.count}). Call again: the next call continues there.`;
 }
 
 /** Garbage collection is mentioned when it took more than this share of the time of the call. */

@@ -63,5 +63,5 @@ export function nearestText(text: string, wanted: string, name: string, firstLin
   const where = lines.length === 1 ? `is line ${first}` : `is lines ${first} to ${first + lines.length - 1}`;
   const difference = onlySpace ? `, which differs in white space only` : '';
   const more = lines.length > NEAR_LINES ? '\n...' : '';
-  return `The nearest place ${where}${difference}:\n\n${shown.join('\n')}${more}\n\nGive the exact text as ${name}.`;
+  return `The nearest place ${where}${difference}:\n\n${shown.join('\n')}${more}\n\nGive the exact text as parameter '${name}'.`;
 }

@@ -125,7 +125,7 @@ test('which of the methods changed on the disk', async () => {
   );
   expect(await compare({ path: 'e.lisp' })).toBe(
     [
-      'e.lisp changed on the disk since it was loaded; load it again:',
+      'e.lisp changed on the disk since it was loaded; load it again. Changed forms:',
       '  (defmethod m (symbol)): only in the file (e.lisp:2:1)',
       '  (defmethod m :around (cons)): differs (e.lisp:4:1)',
       '  (defmethod m ((eql 3))): only in the file (e.lisp:5:1)',
@@ -148,7 +148,7 @@ test('what changed on the disk, form by form, but not how it is laid out', async
   );
   expect(await compare({ path: 'e.lisp' })).toBe(
     [
-      'e.lisp changed on the disk since it was loaded; load it again:',
+      'e.lisp changed on the disk since it was loaded; load it again. Changed forms:',
       '  (defun b): differs (e.lisp:5:1)',
       '  (defun d): only in the file (e.lisp:6:1)',
       '  (defun c): no longer in the file',
@@ -179,7 +179,7 @@ test('a system, after a load of what changed in it', async () => {
   rmSync(join(root.path, 'b.lisp'));
   // The answers before have listed what goes.
   await load('a.lisp', { forget: true });
-  expect(await compare({ system: 'toy' })).toBe('b.lisp is gone from the disk since it was loaded.');
+  expect(await compare({ system: 'toy' })).toBe('b.lisp was loaded, but is no longer on the disk.');
 });
 
 test('a system whose files are those of its parts', async () => {

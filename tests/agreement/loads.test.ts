@@ -318,6 +318,6 @@ test('a file that is gone is nothing to compare with', async () => {
   expect(existsSync(path)).toBe(false);
   expect(await compare('gone.lisp')).toBe(`There is no file ${path}. Relative paths start at ${root.path}.`);
   expect(await session.text('compare_image', { package: 'P' })).toBe(
-    'gone.lisp is gone from the disk since it was loaded.',
+    'gone.lisp was loaded, but is no longer on the disk.',
   );
 });

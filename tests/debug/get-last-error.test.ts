@@ -17,7 +17,7 @@ test('before there is one it says so, and that is no failure', async () => {
   const { text, isError } = await session.call('get_last_error');
   expect(isError).toBe(false);
   expect(text).toMatch(
-    /^No evaluation, compilation or load in this image has signalled an error, and no error has ended another thread\. The image began \d{4}-\d\d-\d\dT[\d:]+Z; errors of images before it are lost\.$/,
+    /^No evaluation, compilation or load in this image has signalled an error, and no error has ended another thread\. The image began \d{4}-\d\d-\d\dT[\d:]+Z; errors of earlier images are lost\.$/,
   );
 });
 
@@ -116,7 +116,7 @@ describe('older errors', () => {
     for (let count = 1; count <= 11; count += 1) await session.eval(`(error "number ~d" ${count})`);
     expect(await last()).toMatch(/^Error: number 11\n/);
     expect(await last({ index: 9 })).toMatch(
-      /^Error: number 2\n[\s\S]*\n\nOther errors \(index shows them\):\n {2}0: \d{4}-\S+Z COMMON-LISP::SIMPLE-ERROR\n/,
+      /^Error: number 2\n[\s\S]*\n\nOther errors \(to see one, give index\):\n {2}0: \d{4}-\S+Z COMMON-LISP::SIMPLE-ERROR\n/,
     );
     expect(await last({ index: 10 })).toBe('There is no error 10: 10 are kept, with the indices 0 to 9.');
     expect(await last({ frame: 5 })).toBe('There is no frame 5 of error 0: no frames were kept of it.');

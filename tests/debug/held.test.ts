@@ -37,7 +37,7 @@ describe('a held error', () => {
       `${text}\n\n  4  (defun price (name)\n> 5    (+ 0 (cdr (assoc name *prices* :test #'string=))))`,
     );
     expect(await debug({ error: Number(number), end: true })).toBe(
-      `Error ${number} was ended, and the call that it stopped.`,
+      `Ended error ${number} and the call that it stopped.`,
     );
     expect(await debug()).toBe('This session holds no error. A call with on_error: "hold" holds its error.');
     expect(await debug({ error: Number(number) })).toBe(
@@ -46,7 +46,7 @@ describe('a held error', () => {
   });
 
   test('in what TIME measures says, once it goes on, how long it was held', async () => {
-    const note = /\n\nNote: TIME measured also the [\d.]+ (ms|s) for which the call was held\.$/;
+    const note = /\n\nNote: TIME also counted the [\d.]+ (ms|s) for which the call was held\.$/;
     const error = await hold('(time (progn (cerror "Go on." "stop") 7))');
     expect(await debug({ error, restart: 'continue' })).toMatch(note);
     const untimed = await hold('(progn (time 1) (cerror "Go on." "stop") 7)');
@@ -183,7 +183,7 @@ describe('going on', () => {
     const form = '(eval-when (:compile-toplevel) (error "No."))';
     const other = await session.text('compile_form', { form, on_error: 'hold' });
     expect(await debug({ error: Number(/Held as error (\d+)/.exec(other)?.[1]), end: true })).toMatch(
-      /^Error \d+ was ended, and the call that it stopped\.$/,
+      /^Ended error \d+ and the call that it stopped\.$/,
     );
   });
 

@@ -43,7 +43,7 @@ test('what never ends in a frame is ended at its limit, and the error stays', as
     /^Error: form 1 cannot be read: [\s\S]*still held\.$/,
   );
   expect(await debug({ error, frame: 0, fix: '(defun takes (b) (let ((x 1 2)) b))', retry: true })).toMatch(
-    /^The fix was evaluated, but has errors that signal when it runs\. Error \d+ is still held\./,
+    /^The fix was evaluated, but has errors, which are signalled when it runs\. Error \d+ is still held\./,
   );
   await debug({ error, end: true });
 });
@@ -59,7 +59,7 @@ test('a restart that comes back, or fails, leaves the error held', async () => {
     '(restart-bind ((back (lambda () 1)) (fails (lambda () (error "Again.")))) (error "No."))',
   );
   expect(await debug({ error, restart: 'back' })).toBe(
-    `The restart BACK returned instead of going on. Error ${error} is still held.`,
+    `The restart BACK returned instead of transferring control. Error ${error} is still held.`,
   );
   expect(await debug({ error, restart: 'fails' })).toMatch(/^Error: Again\.\n[\s\S]*Held as error/);
   expect(await debug({ error, eval: '1' })).toMatch(/a newer error of its thread must end first/);

@@ -38,7 +38,7 @@ describe('a frame that cannot be left says why', () => {
   test.each([
     [
       '(flet ((f () (error "No."))) (declare (notinline f)) (list (f)))',
-      'it is a local function, and the code of its caller may assume that it never returns. None of the frames listed allows it; take a restart, or end.',
+      'it is a local function, and the code of its caller may assume that it never returns. No listed frame allows it. Give restart, or end: true.',
     ],
     [
       '(deeper 2)',
@@ -47,7 +47,7 @@ describe('a frame that cannot be left says why', () => {
     ['(kill 1)', 'it is declaimed never to return. The nearest frame that allows it is 1.'],
     [
       '(parse-integer "x")',
-      'its code was compiled at too low a debug level. None of the frames listed allows it; take a restart, or end.',
+      'its code was compiled at too low a debug level. No listed frame allows it. Give restart, or end: true.',
     ],
   ])('%s', async (form, why) => {
     const error = await hold(form);
@@ -64,7 +64,7 @@ describe('a frame that cannot be left says why', () => {
       /^Error: The value of A is not kept at this place of the frame\. debug_level: 3 of eval_form or load_file keeps all\./,
     );
     expect(await debug({ error, frame: 0, retry: true })).toBe(
-      `Frame 0 cannot be left that way: its code does not keep all of its arguments. None of the frames listed allows it; take a restart, retry without frame, or end. Nothing was done; error ${error} is still held.`,
+      `Frame 0 cannot be left that way: its code does not keep all of its arguments. No listed frame allows it. Give restart, retry without frame, or end: true. Nothing was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });

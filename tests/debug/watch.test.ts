@@ -27,7 +27,7 @@ describe('a watch', () => {
 
   test('holds an error before the handlers of its thread; let go, those run', async () => {
     expect(await debug({ watch: 'worker', hold: true })).toBe(
-      'Errors in worker are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them. Each stops its thread for 60 s after each use of debug; debug without arguments lists them.\n\nNote: no thread and no package is called worker now; unwatch: true ends the watch, and watch: "all" takes all threads.',
+      'Errors in worker are recorded when signalled, even if handled; get_last_error with watched: true shows them. Each stops its thread until debug has not been used for 60 s; debug without arguments lists them.\n\nNote: no thread and no package is called worker now; unwatch: true ends the watch, and watch: "all" takes all threads.',
     );
     await start('worker one');
     const error = await heldIn('worker one');
@@ -72,7 +72,7 @@ describe('a watch', () => {
     const fix = '(defun price (n) (declare (ignore n)) (loop until cl-user::*got* do (sleep 0.01)) 5)';
     expect(await debug({ error, fix })).toMatch(/^Fixed: PRICE\n/);
     expect(await debug({ error, frame: 1, retry: true, timeout: 0.3 })).toBe(
-      'The frame has not returned yet; its thread goes on. debug with thread shows where it is.',
+      'The frame has not returned yet, and its thread goes on. To see where, give debug the parameter thread.',
     );
     await until('the frame', 10_000, async () =>
       /^Thread worker three\n[\s\S]*\(APP::PRICE #<not kept>\)\n {2}\d: \(APP::TOTAL /.test(
@@ -182,6 +182,6 @@ test('a thread that waits for a lock says whose', async () => {
 
 test('a watch of nothing is refused', async () => {
   expect(await debug({ watch: '' })).toBe(
-    'watch is empty, so nothing was done. Give the name of a thread or package, or "all"; unwatch: true ends a watch.',
+    `Parameter 'watch' is empty, so nothing was done. Give the name of a thread or package, or "all"; unwatch: true ends a watch.`,
   );
 });

@@ -150,7 +150,7 @@ Compiled before the macro EL::TWICE changed: EL::REPORT. Load it again.`);
     ).toBe(
       `failed: Changed more.lisp: line 2, +1 −1. It has 2 top-level forms now.
 Changed code.lisp: line 12, +1 −2. It has 9 top-level forms now.
-Not loaded to the end: 1 form of more.lisp. The file is changed.
+Not completely loaded: 1 form of more.lisp. The file was changed.
 Error: No more.
 Type: COMMON-LISP::SIMPLE-ERROR
 Not loaded, because of that: code.lisp.`,
@@ -211,7 +211,7 @@ Note: there is no package EL-LATER in the image, so names in later.lisp were not
 
 Loaded 1 form of code.lisp
 
-Not loaded: 1 form of later.lisp, since the image has no package EL-LATER. The file is changed. Load what it needs, then the whole file with load_file.`);
+Not loaded: 1 form of later.lisp, since the image has no package EL-LATER. The file was changed. Load what it needs, then the whole file with load_file.`);
     expect(await at.answer('eval_form', { form: '(el::besides)' })).toBe('1');
     at.put(
       'el-later.asd',
@@ -219,7 +219,7 @@ Not loaded: 1 form of later.lisp, since the image has no package EL-LATER. The f
     );
     at.put('before.lisp', '(defpackage :el-later (:use :cl))\n');
     expect(await edit({ definition: 'el-later::later', path: 'later.lisp', old: '2', new: '3' })).toMatch(
-      /\n\nNot loaded: 1 form of later\.lisp, since the image has no package EL-LATER\. The file is changed\. load_system with system el-later\/tests loads the file with what it needs\.$/,
+      /\n\nNot loaded: 1 form of later\.lisp, since the image has no package EL-LATER\. The file was changed\. load_system with system el-later\/tests loads the file with what it needs\.$/,
     );
     await at.answer('load_system', { system: 'el-later/tests' });
     expect(await at.answer('eval_form', { form: '(el-later::later)' })).toBe('3');
@@ -261,7 +261,7 @@ Loaded 2 forms of two.lisp`);
     await edit({ path: 'parts.lisp', definition: 'there', old: '1', new: '2' });
     await edit({ path: 'parts.lisp', definition: 'box', old: 'b-', new: 'box/' });
     expect(await at.answer('compare_image', { path: 'parts.lisp' })).toBe(
-      'parts.lisp changed on the disk since it was loaded; load it again:\n  (defun here): differs (parts.lisp:2:1)',
+      'parts.lisp changed on the disk since it was loaded; load it again. Changed forms:\n  (defun here): differs (parts.lisp:2:1)',
     );
     at.put('parts.lisp', text.replace('here () 1', 'here () 2').replace('there () 1', 'there () 3'));
     expect(await at.answer('compare_image', { path: 'parts.lisp' })).toContain('(defun there): differs');
@@ -305,7 +305,7 @@ Loaded 2 forms of two.lisp`);
     at.put('mixed.lisp', text);
     await at.answer('load_file', { path: 'mixed.lisp' });
     expect(await edit({ definition: 'price', old: '1', new: "'$b" })).toBe(
-      'failed: mixed.lisp cannot be loaded in part: the form at line 3 changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.',
+      'failed: mixed.lisp cannot be loaded in part: the form at line 3 changes how later forms are read, and also does other things. Nothing was changed. Leave load out, then load the whole file with load_file.',
     );
     expect(await edit({ definition: 'above', old: '1', new: '2' })).toContain('Loaded 1 form of mixed.lisp');
   });

@@ -166,9 +166,9 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
   const kept = (line: number, why: string) => `Not changed: uses.lisp:${line}: ${why}`;
   const needs = (parameter: string) => `it lacks an argument that 'new' needs: ${parameter}.`;
   const mayNeed = (parameter: string, name: string) =>
-    `it lacks an argument that 'new' may need: ${parameter}. Edit this call itself, or first load the ${name} that new is for.`;
+    `it lacks an argument that 'new' may need: ${parameter}. Edit this call itself, or first load the new definition of ${name}.`;
   const tooFew = (given: number, required: number, name: string) =>
-    `'new' gives it too few arguments: ${given}, and ${name} requires ${required}. Edit this call itself, or first load the ${name} that new is for.`;
+    `'new' gives it too few arguments: ${given}, and ${name} requires ${required}. Edit this call itself, or first load the new definition of ${name}.`;
 
   beforeAll(async () => {
     at.put('prices.lisp', PRICES);
@@ -294,16 +294,16 @@ describe('an edit of all calls that is wrong says why', () => {
     ],
     [{ old: '(rate 5)' }, "Parameter 'old' must have a plain symbol for each argument, not 5."],
     [{ old: '(rate &aux b)' }, "Parameter 'old' can have only &optional, &rest and &key, not &AUX."],
-    [{ old: '(rite a)' }, 'old must be a call of ec:rate.'],
-    [{ text: '(x)' }, 'op calls takes definition, old, new and path alone.'],
+    [{ old: '(rite a)' }, "Parameter 'old' must be a call of ec:rate."],
+    [{ text: '(x)' }, 'op: "calls" takes only definition, old, new and path.'],
     [
       { definition: undefined, path: 'uses.lisp' },
-      'definition is missing. Give the name of the function whose calls are to change.',
+      "Parameter 'definition' is missing. Give the name of the function whose calls are to change.",
     ],
-    [{ definition: '(setf rate)' }, 'op calls takes the name of a function or macro, not (setf rate).'],
+    [{ definition: '(setf rate)' }, 'op: "calls" needs the name of a function or macro, not (setf rate).'],
     [
       { definition: 'ec::none', old: '(none a)' },
-      'ec::none is no function of the image, so its calls are not known. Load what defines it first.',
+      'ec::none is not a function in the image, so its calls are unknown. Load its definition first.',
     ],
   ])('%j', async (wrong, why) => {
     expect(await edit({ ...CALLS, ...wrong })).toBe(`failed: edits[0]: ${why}`);

@@ -202,31 +202,31 @@ describe('without asking anybody, it refuses', () => {
 
   const one = (definition: string, text: string) => ({ definition, text });
   test.each<[string, object[], string]>([
-    ['no edits', [], 'edits is empty. Give at least one edit.'],
+    ['no edits', [], "Parameter 'edits' is empty. Give at least one edit."],
     [
       'more than a person reads',
       Array(201).fill(one('area', '1')),
-      'edits has 201 edits, more than a person can look through. Give at most 200.',
+      "Parameter 'edits' has 201 edits, more than a person can look through. Give at most 200.",
     ],
     [
       'no definition',
       [{ text: '1' }],
-      'edits[0]: definition is missing. Give it, or path with old and new, or path and text alone: text then goes to the end of that file, or with op replace each definition in it replaces the one of its name.',
+      `edits[0]: Parameter 'definition' is missing. Give it, or path with old and new, or only path and text: text is then appended to the file or, with op: "replace", replaces the definitions of the same names.`,
     ],
     [
       'two names',
       [one('area helper', '1')],
-      'edits[0]: definition names 2 definitions. Give an edit for each.',
+      "edits[0]: Parameter 'definition' names 2 definitions. Give an edit for each.",
     ],
     [
       'nothing',
       [one(' ', '1')],
-      'edits[0]: definition has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).',
+      "edits[0]: Parameter 'definition' contains no name. Give symbols, or lists such as (setf area) or (defmethod area (circle)).",
     ],
     [
       'a part of a name',
       [one('(defmethod area (circle)', '1')],
-      'edits[0]: (defmethod area (circle) does not end. Give a symbol or a whole list.',
+      'edits[0]: (defmethod area (circle) is incomplete. Give a symbol or a whole list.',
     ],
     [
       'no name',
@@ -236,34 +236,42 @@ describe('without asking anybody, it refuses', () => {
     [
       'nothing to do',
       [{ definition: 'area' }],
-      'edits[0]: it has no text. Give text, or old and new, or op delete.',
+      `edits[0]: Parameter 'text' is missing. Give text, or old and new, or op: "delete".`,
     ],
     [
       'both ways',
       [{ definition: 'area', old: 'a', new: 'b', text: 'c' }],
-      'edits[0]: old and new do not go with op or text. Give old and new, or text.',
+      "edits[0]: Parameters 'old' and 'new' do not go with op or text. Give old and new, or text.",
     ],
-    ['half of one', [{ definition: 'area', old: 'a' }], 'edits[0]: old and new go together; one is missing.'],
+    [
+      'half of one',
+      [{ definition: 'area', old: 'a' }],
+      "edits[0]: Parameters 'old' and 'new' go together; one is missing.",
+    ],
     [
       'an empty old',
       [{ definition: 'area', old: '', new: 'a' }],
-      'edits[0]: old is empty. Give the part of the definition to replace.',
+      "edits[0]: Parameter 'old' is empty. Give the part of the definition to replace.",
     ],
     [
       'the same',
       [{ definition: 'area', old: 'a', new: 'a' }],
-      'edits[0]: old and new are the same, so there is nothing to change.',
+      "edits[0]: Parameters 'old' and 'new' are the same, so there is nothing to change.",
     ],
     [
       'delete with text',
       [{ definition: 'area', op: 'delete', text: 'a' }],
-      'edits[0]: op delete takes no text.',
+      'edits[0]: op: "delete" takes no text.',
     ],
-    ['no form', [one('area', '; Nothing.')], 'edits[0]: text has no form. op delete takes a definition out.'],
+    [
+      'no form',
+      [one('area', '; Nothing.')],
+      'edits[0].text has no form. To remove a definition, give op: "delete".',
+    ],
     [
       'what nobody defines',
       [one('nowhere', '(list)')],
-      'edits[0]: no Lisp file of the workspace defines nowhere. Give path or, to add it, the name of a definition beside it.',
+      'edits[0]: no Lisp file of the workspace defines nowhere. Give path or, to add it, a definition beside it and op: "before" or "after".',
     ],
     [
       'what the file does not define, with near names',
@@ -278,7 +286,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'two of the same name',
       [one('twice', '(list)')],
-      `edits[0]: twice fits 2 definitions:
+      `edits[0]: twice matches 2 definitions:
   shop.lisp:28  (defun twice)
   shop.lisp:29  (defun twice)
 Give its line, too.`,
@@ -312,21 +320,21 @@ Nothing was changed. Correct it and call again.`,
     [
       'a feature without a form',
       [one('last-one', '(list)\n#+sbcl')],
-      'edits[0].text: what begins at line 2 does not end, so that it would take in what follows. Nothing was changed.',
+      'edits[0].text: what begins at line 2 is incomplete, and would take in what follows. Nothing was changed.',
     ],
     [
       'an old that is not there',
       [{ definition: 'helper', old: '(list x y)', new: '(list x)' }],
-      `edits[0]: old does not stand in (defun helper) at shop.lisp:19; nothing was changed. The nearest place is line 20:
+      `edits[0].old was not found in (defun helper) at shop.lisp:19; nothing was changed. The nearest place is line 20:
 
 20:     (list x x))
 
-Give the exact text as old.`,
+Give the exact text as parameter 'old'.`,
     ],
     [
       'an old that is twice there',
       [{ definition: 'helper', old: 'x', new: 'y' }],
-      'edits[0]: old stands 3 times in (defun helper) at shop.lisp:19, at lines 19, 20; nothing was changed. Give more of the text around it, or all: true.',
+      'edits[0].old occurs 3 times in (defun helper) at shop.lisp:19, at lines 19, 20; nothing was changed. Give more of the text around it, or all: true.',
     ],
     [
       'two edits of the same text',

@@ -142,7 +142,7 @@ describe('it refuses', () => {
     });
     at.put('kept.lisp', '(a)\n$ (defun f () 1)\n(b)\n');
     await refused(
-      'From line 2 on, the reader of the image finds other forms in kept.lisp than its text shows. Nothing was changed. If the file has a readtable of its own, edit it with propose_file_edit.',
+      'From line 2 on, the image reads other forms in kept.lisp than live-lisp does. Nothing was changed. If the file has its own readtable, edit the file with propose_file_edit.',
       { definition: 'f', path: 'kept.lisp', text: NEW },
     );
     await at.answer('eval_form', { form: '(setf *readtable* (copy-readtable nil))' });

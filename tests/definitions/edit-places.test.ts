@@ -81,10 +81,10 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
     expect(bytes('part.lisp')).toBe('(defun f ()\r\n  2)\r\n; 1 and 3\r\n(defun g ()\r\n  4)\r\n');
     at.questions.length = 0;
     expect(await edit({ path: 'part.lisp', old: '(defun', new: '(defmacro' })).toBe(
-      'failed: edits[0]: old stands 2 times in part.lisp, at lines 1, 4; nothing was changed. Give more of the text around it, or all: true.',
+      'failed: edits[0].old occurs 2 times in part.lisp, at lines 1, 4; nothing was changed. Give more of the text around it, or all: true.',
     );
     expect(await edit({ path: 'part.lisp', old: '(nothing)', new: '1' })).toBe(
-      'failed: edits[0]: old does not stand in part.lisp; nothing was changed. No place looks like it: read_file shows the text.',
+      'failed: edits[0].old was not found in part.lisp; nothing was changed. No similar text was found; read_file shows what is there.',
     );
     expect(await edit({ path: 'part.lisp', old: '()\n  2)', new: '()\n  2' })).toMatch(
       /^failed: edits\[0\], part\.lisp with new in place of old: /,
@@ -96,7 +96,7 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
   test('it is refused at the end of a file that does not end', async () => {
     at.put('open.lisp', '(a)\n#| open');
     expect(await edit({ path: 'open.lisp', text: '(g)' })).toBe(
-      'failed: open.lisp: what begins at line 1 does not end, so that it would take in what follows. Nothing was changed.',
+      'failed: open.lisp: what begins at line 1 is incomplete, and would take in what follows. Nothing was changed.',
     );
     expect(at.questions).toEqual([]);
   });
@@ -119,12 +119,12 @@ test('where a name comes from is told when no form has it', async () => {
   );
   await at.answer('load_file', { path: 'made-by.lisp' });
   expect(await edit({ definition: 'made-by-slot', text: '(a)' })).toBe(
-    'failed: edits[0]: made-by-slot is made by the form at made-by.lisp:1, which has another name. Edit that.',
+    'failed: edits[0]: made-by-slot is defined by the form at made-by.lisp:1, which has another name. Edit that form.',
   );
   expect(await edit({ definition: '(defmethod made-area (integer))', text: '(a)' })).toBe(
-    `failed: edits[0]: there is no such definition of made-area, but these:
+    `failed: edits[0]: there is no such definition of made-area. There are these:
   made-by.lisp:3  (defmethod made-area ((x string)))
-Give one as it stands here, or its line.`,
+Give one of these as definition, or its line.`,
   );
 });
 
@@ -149,11 +149,11 @@ describe('a name that several definitions have', () => {
       '  rate-b.lisp:2  (defun rate)  in package rates-b',
     ];
     expect(await edit({ definition: '(defun rate)', op: 'delete' })).toBe(
-      `failed: edits[0]: rate fits 2 definitions:\n${rows.join('\n')}\nGive it with its package: rates-a::rate or rates-b::rate.`,
+      `failed: edits[0]: rate matches 2 definitions:\n${rows.join('\n')}\nGive it with its package: rates-a::rate or rates-b::rate.`,
     );
     at.put('halt.lisp', '(in-package one)\n(defun halt () 1)\n(in-package two)\n(defun halt () 2)\n');
     expect(await edit({ path: 'halt.lisp', definition: 'halt', op: 'delete' })).toBe(
-      `failed: edits[0]: halt fits 2 definitions:
+      `failed: edits[0]: halt matches 2 definitions:
   halt.lisp:2  (defun halt)  in package one
   halt.lisp:4  (defun halt)  in package two
 Give it with its package: one::halt or two::halt.`,
@@ -166,7 +166,7 @@ Give it with its package: one::halt or two::halt.`,
     at.put('toll-a.lisp', '(in-package rates-a)\n(defun toll (x) x)\n');
     at.put('toll-b.lisp', '(in-package rates-a)\n(defun toll (x) x)\n');
     expect(await edit({ definition: '(defun toll)', op: 'delete' })).toBe(
-      'failed: edits[0]: toll fits 2 definitions:\n  toll-a.lisp:2  (defun toll)\n  toll-b.lisp:2  (defun toll)\nGive path, too.',
+      'failed: edits[0]: toll matches 2 definitions:\n  toll-a.lisp:2  (defun toll)\n  toll-b.lisp:2  (defun toll)\nGive path, too.',
     );
   });
 });
@@ -188,16 +188,16 @@ describe('in files of several packages that are not loaded', () => {
     ['(defmethod stop ((eql :now)))', '(defmethod stop ((x (eql :now)))) at stops-a.lisp:3'],
     ['|Stops|::stop', '(defun stop) at stops-a.lisp:8'],
   ])('%s is found', async (definition, place) => {
-    expect(await stop(definition)).toContain(`failed: edits[0]: old does not stand in ${place}; `);
+    expect(await stop(definition)).toContain(`failed: edits[0].old was not found in ${place}; `);
   });
 
   test('a generic function comes before methods of its name in other files', async () => {
-    expect(await stop('stop')).toBe(`failed: edits[0]: stop fits 2 definitions:
+    expect(await stop('stop')).toBe(`failed: edits[0]: stop matches 2 definitions:
   stops-a.lisp:2  (defgeneric stop)  in package stops-a
   stops-a.lisp:8  (defun stop)  in package |Stops|
-Give one as it stands here, or its line.`);
+Give one of these as definition, or its line.`);
     expect(await stop('stopped', { line: 1, path: 'stops-a.lisp' })).toBe(
-      'failed: edits[0]: there is no such definition of stopped at line 1, but these:\n  stops-a.lisp:9  (defun stopped)\nGive one as it stands here, or its line.',
+      'failed: edits[0]: there is no such definition of stopped at line 1. There are these:\n  stops-a.lisp:9  (defun stopped)\nGive one of these as definition, or its line.',
     );
   });
 
@@ -205,7 +205,7 @@ Give one as it stands here, or its line.`);
     const excluded =
       'failed: edits[0]: #+ or #- excludes the definition of stops-a::os at stops-a.lisp:6 in this image. Give path, old and new without definition to change it.';
     expect(await stop('stops-a::os', { line: 6 })).toBe(excluded);
-    expect(await stop('stops-a::os')).toContain('old does not stand in (defun os) at stops-a.lisp:5; ');
+    expect(await stop('stops-a::os')).toContain('old was not found in (defun os) at stops-a.lisp:5; ');
     at.put('else.lisp', '(in-package :stops-a)\n#-sbcl\n(defun elsewhere () 2)\n');
     expect(await stop('stops-a::elsewhere', { path: 'else.lisp' })).toBe(
       'failed: edits[0]: #+ or #- excludes the definition of stops-a::elsewhere at else.lisp:3 in this image. Give path, old and new without definition to change it.',
@@ -216,13 +216,13 @@ Give one as it stands here, or its line.`);
 
   test('what they define by the name is told where they lack the method', async () => {
     expect(await stop('(defmethod stop :around (string))')).toBe(
-      `failed: edits[0]: there is no such definition of stop, but these:
+      `failed: edits[0]: there is no such definition of stop. There are these:
   stops-a.lisp:3  (defmethod stop ((x (eql :now))))  in package stops-a
   stops-b.lisp:2  (defmethod stops-a:stop ((x string)))  in package stops-b
-Give one as it stands here, or its line.`,
+Give one of these as definition, or its line.`,
     );
     expect(await stop('other::stopped')).toBe(
-      'failed: edits[0]: stops-a.lisp does not define other::stopped, but that name in another package. Give it with its package: |Stops|::stopped.',
+      'failed: edits[0]: stops-a.lisp defines other::stopped only in another package. Give the name with its package: |Stops|::stopped.',
     );
   });
 });

@@ -131,7 +131,7 @@ Methods (2; methods: true reads them):
       `src/shop.lisp:20-22  RD::HELPER [FUNCTION] (changed since it was loaded; this is its text now)\n\n${HELPER.replace('x y))', 'y x))')}`,
     );
     expect(await read('*count*')).toBe(
-      'src/shop.lisp:24  RD::*COUNT* [SPECIAL VARIABLE] (as it was loaded; the file has changed since, and this is not found in it)\n\n(defvar *count* 0 "How many.")',
+      'src/shop.lisp:24  RD::*COUNT* [SPECIAL VARIABLE] (as it was loaded; not found in the file, which has changed since)\n\n(defvar *count* 0 "How many.")',
     );
   });
 
@@ -152,7 +152,7 @@ Methods (2; methods: true reads them):
       'src/twin.lisp:6  RD-TWO::TWIN [FUNCTION] (changed since it was loaded; this is its text now)\n\n(defun twin (a b) (list* a b))',
     );
     expect(await read('rd-one::twin')).toBe(
-      'src/twin.lisp:4  RD-ONE::TWIN [FUNCTION] (as it was loaded; the file changed since, but not here)\n\n(defun twin (a) (list a))',
+      'src/twin.lisp:4  RD-ONE::TWIN [FUNCTION] (as it was loaded; the file changed since, but not this form)\n\n(defun twin (a) (list a))',
     );
   });
 
@@ -213,7 +213,7 @@ Methods (2; methods: true reads them):
       expect(await readAll()).toEqual(
         lost.map(
           (name, index) =>
-            `src/two-of.lisp:${7 + index}  RD-TWO-OF::${name} (as it was loaded; the file has changed since, and this is not found in it)\n\n${['(defvar *limit* 2)', '(defmacro twice (x) `(vector ,x))', '(defun nested () n)'][index]}`,
+            `src/two-of.lisp:${7 + index}  RD-TWO-OF::${name} (as it was loaded; not found in the file, which has changed since)\n\n${['(defvar *limit* 2)', '(defmacro twice (x) `(vector ,x))', '(defun nested () n)'][index]}`,
         ),
       );
     });
@@ -225,7 +225,8 @@ Methods (2; methods: true reads them):
         '(defmacro twice (x) `(list* ,x))',
         '(let ((n 4)) (defun nested () n))',
       );
-      for (const text of await readAll()) expect(text).toContain('and this is not found in it)');
+      for (const text of await readAll())
+        expect(text).toContain('(as it was loaded; not found in the file, which has changed since)');
     });
   });
 
@@ -259,7 +260,7 @@ Methods (2; methods: true reads them):
       functions: ['aa::again'],
     });
     expect(await read('aa::long')).toMatch(
-      /^AA::LONG is in the image, but neither a file nor an evaluation that defined it is known\. describe_symbol shows what it is\.$/,
+      /^AA::LONG is in the image, but no file or evaluation is known to have defined it\. describe_symbol shows what it is\.$/,
     );
   });
 
@@ -271,7 +272,7 @@ Methods (2; methods: true reads them):
     utimesSync(join(at.root, 'methods.lisp'), later, later);
     await at.answer('load_file', { path: 'methods.lisp' });
     expect(await read('(defmethod kept :around (string))', { package: 'cl-user' })).toBe(
-      'methods.lisp:2  COMMON-LISP-USER::KEPT :AROUND (COMMON-LISP::STRING) [METHOD] (as it was loaded; the file has changed since, and this is not found in it)\n\n(defmethod kept :around ((x string)) 2)',
+      'methods.lisp:2  COMMON-LISP-USER::KEPT :AROUND (COMMON-LISP::STRING) [METHOD] (as it was loaded; not found in the file, which has changed since)\n\n(defmethod kept :around ((x string)) 2)',
     );
   });
 
@@ -292,14 +293,14 @@ Methods (2; methods: true reads them):
   });
 
   test.each([
-    [{ name: ' ' }, 'Give name to read definitions, or path for the outline of a Lisp file.'],
+    [{ name: ' ' }, 'To read definitions, give name; for the outline of a Lisp file, give path.'],
     [
       { name: 'x', path: 'src/shop.lisp' },
       'Give either name or path: path is for the outline of a whole file.',
     ],
     [
       { name: '; none' },
-      'name has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).',
+      "Parameter 'name' contains no name. Give symbols, or lists such as (setf area) or (defmethod area (circle)).",
     ],
     [{ path: 'none.lisp' }, expect.stringContaining('none.lisp')],
   ])('asked for by %j is refused', async (args, said) => {
@@ -336,6 +337,6 @@ test('an outline has a line a form, in parts', async () => {
 
 test('more text than names have is refused before it is read', async () => {
   expect(await read('#'.repeat(1_000_000))).toBe(
-    'failed: name has 1000000 characters, and can have 20000. Give names, not the text of definitions.',
+    "failed: Parameter 'name' has 1000000 characters; the limit is 20000. Give names, not the text of definitions.",
   );
 });

@@ -62,7 +62,7 @@ test('what the file lacks is added at its end, with its comment', async () => {
 });
 
 test.each([
-  ['; nothing\n', 'failed: edits[0]: text has no form.'],
+  ['; nothing\n', 'failed: edits[0].text has no form.'],
   ['(defun rate (x)', 'failed: edits[0].text'],
 ])('%j is refused', async (given, why) => {
   expect((await edited(given)).slice(0, why.length)).toBe(why);

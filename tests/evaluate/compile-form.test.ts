@@ -11,7 +11,7 @@ function compile(form: string, more: Record<string, unknown> = {}): Promise<Answ
 }
 
 const NOTHING =
-  ' The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.';
+  ' The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions made only for compiling were undone.';
 
 describe('reports', () => {
   test.each([
@@ -39,7 +39,9 @@ describe('reports', () => {
   test('errors come first, each with its form, and do not fail the call', async () => {
     const { text, isError } = await compile('(defun f () (list (when)) (missing))');
     expect(isError).toBe(false);
-    expect(text).toMatch(/^Compiled the form with errors \(below\), which signal when the code runs\.\n\n/);
+    expect(text).toMatch(
+      /^Compiled the form with errors \(below\), which are signalled when the code runs\.\n\n/,
+    );
     expect(text).toMatch(
       /\n {2}ERROR \(DEFUN F\): during macroexpansion of \(WHEN\)\..*\n {4}in \(WHEN\)\n/s,
     );

@@ -52,7 +52,7 @@ test('what was loaded is found where it was under the features of then', async (
     ';; A line more.\n#+later (defun trace-it (x) x)\n(defun one () :one)\n(defvar *mode* 1)\n(defun two () :two)\n',
   );
   expect(await at.answer('read_definition', { name: 'two' })).toBe(
-    'flags.lisp:5  COMMON-LISP-USER::TWO [FUNCTION] (as it was loaded; the file changed since, but not here)\n\n(defun two () :two)',
+    'flags.lisp:5  COMMON-LISP-USER::TWO [FUNCTION] (as it was loaded; the file changed since, but not this form)\n\n(defun two () :two)',
   );
   await at.answer('load_file', { path: 'flags.lisp' });
   await at.answer('eval_form', { form: '(setf *features* (remove :later *features*))' });

@@ -60,7 +60,7 @@ test('what is long is shown whole where it is of the only one listed, and a list
       '  TIME, N ms\n    (loop for n below 8 do (format t "~D~%" n) finally (return (values 1 2 3 4 5 6 7 8)))\n' +
       '    => 1\n       2\n       3\n       4\n       5\n       6\n       ... 2 more lines\n' +
       '    Output:\n      0\n      1\n      2\n      3\n      4\n      5\n      ... 2 more lines\n\n' +
-      'Note: limit: 1 with the offset of an evaluation shows it whole.',
+      'Note: to see one evaluation whole, give its offset and limit: 1.',
   );
   expect(await history(session, { limit: 1, offset: 1 })).toMatch(/ {7}8\n {4}Output:[^.]* {6}7$/);
   const value = '("a value" "of more characters" "than the mark")';

@@ -67,57 +67,63 @@ describe('without asking anybody, it refuses', () => {
     at.put('latin', Buffer.from('café\n', 'latin1'));
   });
 
-  const HEAD = 'original does not stand in text as it is on the disk; nothing was changed.';
+  const HEAD = "The text of 'original' was not found in text as it is on the disk; nothing was changed.";
   test.each<[string, string, string, string, string]>([
     [
       'a stale original, with the nearest place',
       'text',
       'five\nfoul',
       'x',
-      `${HEAD} The nearest place is lines 4 to 5:\n\n4: five\n5: four\n\nGive the exact text as original.`,
+      `${HEAD} The nearest place is lines 4 to 5:\n\n4: five\n5: four\n\nGive the exact text as parameter 'original'.`,
     ],
     [
       'an original with other white space',
       'text',
       '(two three)\n  four',
       'x',
-      `${HEAD} The nearest place is lines 2 to 3, which differs in white space only:\n\n2:   (two   three)\n3: four\n\nGive the exact text as original.`,
+      `${HEAD} The nearest place is lines 2 to 3, which differs in white space only:\n\n2:   (two   three)\n3: four\n\nGive the exact text as parameter 'original'.`,
     ],
     [
       'an original like nothing',
       'text',
       '#<zzz>',
       'x',
-      `${HEAD} No place looks like it: read the file again.`,
+      `${HEAD} No similar text was found; read the file again.`,
     ],
     [
-      'an original that stands in several places, with all lines',
+      'an original that occurs in several places, with all lines',
       'text',
       'four',
       'x',
-      'original stands 2 times in text, at lines 3, 5. Give it with more of the text around it, so that it stands there once.',
+      `The text of 'original' occurs 2 times in text, at lines 3, 5. Give more of the text around it, so that it occurs once.`,
     ],
     [
-      'an original that stands in many places, with the first lines',
+      'an original that occurs in many places, with the first lines',
       'rows',
       'row',
       'x',
-      `original stands 30 times in rows, first at lines ${Array.from({ length: 20 }, (_, n) => n + 1).join(', ')}. Give it with more of the text around it, so that it stands there once.`,
+      `The text of 'original' occurs 30 times in rows, first at lines ${Array.from({ length: 20 }, (_, n) => n + 1).join(', ')}. Give more of the text around it, so that it occurs once.`,
     ],
     [
       'places that overlap',
       'over',
       'aa',
       'x',
-      'original stands 2 times in over, at line 1. Give it with more of the text around it, so that it stands there once.',
+      `The text of 'original' occurs 2 times in over, at line 1. Give more of the text around it, so that it occurs once.`,
     ],
-    ['no change', 'text', 'one', 'one', 'original and modified are the same, so there is nothing to change.'],
+    [
+      'no change',
+      'text',
+      'one',
+      'one',
+      "Parameters 'original' and 'modified' are the same, so there is nothing to change.",
+    ],
     [
       'an empty original of a file with text',
       'text',
       '',
       'x',
-      'text exists and is not empty, so original must be the text to replace. Only a new file takes an empty original.',
+      "text exists and is not empty, so 'original' must be the text to replace. It may be empty only for a new file.",
     ],
     [
       'a file that is not there',
@@ -144,7 +150,7 @@ describe('without asking anybody, it refuses', () => {
     at.put('lines', 'the same line\n'.repeat(100_000));
     await within(3000, async () => {
       expect(await edit('lines', 'e', 'E')).toContain(
-        'original stands 300000 times in lines, first at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20. Give',
+        "The text of 'original' occurs 300000 times in lines, first at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20. Give",
       );
       expect(await edit('lines', 'the sane line\n'.repeat(20_000), 'x')).toMatch(
         /The nearest place is lines 1 to /,

@@ -86,7 +86,7 @@ test('an error is held there, and the next call is told so until it is ended', a
   const held = await inMain('(list (cerror "Go on." "No.") (sb-thread:main-thread-p))', { on_error: 'hold' });
   const [, number] = /Held as error (\d+)/.exec(held.text) ?? [];
   expect(await inMain('1')).toEqual({
-    text: `Error: the main thread holds error ${number}, so nothing was evaluated. Go on from it with debug, or end it (error: ${number}, end: true), then call again.`,
+    text: `Error: the main thread is stopped at error ${number}, so nothing was evaluated. Go on from it with debug, or end it (debug with error: ${number}, end: true), then call again.`,
     notices: [],
     isError: true,
   });

@@ -140,7 +140,7 @@ describe('two images of which calls have to name one', () => {
 
   test('the error that an answer showed is given whole behind an answer of another image', async () => {
     await session.call('eval_form', { form: '(error "Of gpu.")', ...gpu });
-    expect(await session.text('get_last_error', gpu)).toContain('Error: the one in the answer before');
+    expect(await session.text('get_last_error', gpu)).toContain('Error: the same as in the previous answer');
     await session.call('eval_form', { form: '(error "Of gpu.")', ...gpu });
     await session.call('eval_form', { form: '1', ...app });
     expect(await session.text('get_last_error', gpu)).toContain('Error: Of gpu.');

@@ -68,9 +68,9 @@ test('an error that one server holds is listed for another, which cannot use or 
   const held = numberIn(await one.eval('(+ 1 (restart-case (error "of one") (use-value (x) x)))', HOLD));
   const whose = `process ${process.pid}`;
   expect(await other.text('debug', {})).toBe(
-    `This session holds no error. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image, which alone can use or end them:\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held for 60 s after each use, by ${whose}`,
+    `This session holds no error. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image (only those can use or end them):\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held for 60 s after each use, by ${whose}`,
   );
-  const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. This session holds no error. To hold one here, make its call with on_error: "hold".`;
+  const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. This session holds no error. To hold an error here, make the call with on_error: "hold".`;
   for (const how of [{ end: true }, { restart: '0' }, { eval: '1' }, { return: '1' }, {}])
     expect(await other.text('debug', { error: held, ...how })).toBe(refused);
   expect(await one.text('debug', { error: held, restart: 'use-value', values: ['41'] })).toContain('42');
@@ -168,7 +168,7 @@ test('calls that run for other servers are in the status, and cannot be ended he
   const status = await other.text('image_status');
   expect(status).toContain('The Lisp image is ready, and no call of this server runs.\n');
   expect(status.replace(/\(\d+\.\d s\)/, '(N)')).toContain(
-    `\n\nCalls of other servers of this image, which alone can end them:\n  eval_form (N), by process ${process.pid}\n     8 characters of output, last line: from one`,
+    `\n\nCalls of other servers of this image (only those can end them):\n  eval_form (N), by process ${process.pid}\n     8 characters of output, last line: from one`,
   );
   expect(await one.text('image_status')).not.toContain('Calls of other servers');
   await other.eval('(defvar *ends* t)');

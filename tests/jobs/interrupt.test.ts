@@ -157,11 +157,11 @@ describe('from code', () => {
 
   test('it cannot end its own call, whichever way it is asked', async () => {
     expect(await session.eval(callTool())).toBe(
-      '"No call runs but the one whose code calls interrupt, so there is nothing to interrupt."',
+      '"The only call that runs is the one whose code calls interrupt, so there is nothing to interrupt."',
     );
     const own = `(gethash "job" (first (gethash "jobs" (live-lisp:call-tool :image-status))))`;
     expect(await session.eval(callTool(` :job ${own}`))).toMatch(
-      /^"Call \d+ cannot interrupt itself: its own code calls interrupt\. Leave it with \(abort\) or a return\."$/,
+      /^"Call \d+ cannot interrupt itself: its own code calls interrupt\. To end it, call \(abort\) or return from its code\."$/,
     );
   });
 

@@ -12,7 +12,7 @@ import { imageStatusTool } from '../../src/tools/execution/image-status.ts';
 test.each([
   ['other processes have the CPU.', 70, true],
   [
-    'it collects garbage, or code in it keeps all threads from running. When it stands still for 6 s, or does not react for 16.0 s, it is replaced.',
+    'it collects garbage, or code in it keeps all threads from running. If this lasts 6 s without garbage collection, or 16.0 s in any case, it is replaced.',
     0,
     undefined,
   ],
@@ -36,7 +36,7 @@ test.each([
   expect(status.outside).toEqual({ pid: 5, uptimeMs: 1000, ...(starved && { starved }) });
   const tool = imageStatusTool({ status: async () => status } as unknown as Image, undefined);
   const { text, data } = (await tool.handler({}, {} as never)) as Result;
-  expect(text.split('\n', 1)[0]).toBe(`The Lisp image does not react, for 0.3 s now: ${why}`);
+  expect(text.split('\n', 1)[0]).toBe(`The Lisp image has not reacted for 0.3 s: ${why}`);
   expect(data).toMatchObject({ pid: 5, ...(starved && { starved }) });
 });
 

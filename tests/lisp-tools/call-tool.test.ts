@@ -158,7 +158,7 @@ describe('threads', () => {
       (loop repeat 1000 until *read* do (sleep 0.01))
       *read*)`);
     await until('a request whose answer cannot be sent yet', 60_000, async () =>
-      (await session.text('image_status')).includes('does not react'),
+      (await session.text('image_status')).includes('has not reacted for'),
     );
     const reading = session.eval('(setf *read* :read)');
     expect(await sending).toBe(':READ');

@@ -12,7 +12,7 @@ test('get_last_error right behind the answer with the error has only what that l
   const { text } = await session.call('eval_form', { form: '(price 3)' });
   expect(text).toMatch(/^Error: No 3\.\nType: COMMON-LISP::SIMPLE-ERROR\n/);
   expect(await session.text('get_last_error')).toMatch(
-    /^Error: the one in the answer before\nType: COMMON-LISP::SIMPLE-ERROR\n\nSignalled \S+, \d+ s ago, by an evaluation, in package COMMON-LISP-USER\n\nFrames, with the locals that their code kept:\n {2}0: \(COMMON-LISP-USER::PRICE 3\) {2}shop\.lisp:1:\d+\n {7}X = 3$/,
+    /^Error: the same as in the previous answer\nType: COMMON-LISP::SIMPLE-ERROR\n\nSignalled \S+, \d+ s ago, by an evaluation, in package COMMON-LISP-USER\n\nFrames, with the locals that their code kept:\n {2}0: \(COMMON-LISP-USER::PRICE 3\) {2}shop\.lisp:1:\d+\n {7}X = 3$/,
   );
   await session.eval('1');
   expect(await session.text('get_last_error')).toMatch(
@@ -23,14 +23,14 @@ test('get_last_error right behind the answer with the error has only what that l
 test('debug explains a watch once', async () => {
   const watch = (args: object) => session.text('debug', { watch: 'all', ...args });
   expect(await watch({})).toBe(
-    'Errors in all threads are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them.',
+    'Errors in all threads are recorded when signalled, even if handled; get_last_error with watched: true shows them.',
   );
   expect(await watch({})).toBe('Errors in all threads are recorded.');
   expect(await watch({ hold: true })).toBe(
-    'Errors in all threads are recorded. Each stops its thread for 60 s after each use of debug; debug without arguments lists them.',
+    'Errors in all threads are recorded. Each stops its thread until debug has not been used for 60 s; debug without arguments lists them.',
   );
   expect(await watch({ hold: true })).toBe(
-    'Errors in all threads are recorded. Each stops its thread for 60 s after each use of debug.',
+    'Errors in all threads are recorded. Each stops its thread until debug has not been used for 60 s.',
   );
 });
 

@@ -42,7 +42,7 @@ test('nothing runs and nothing changes when the human denies it, or the call con
   expect(asked.splice(0)).toHaveLength(1);
   decision = 'approve';
   for (const [args, text] of [
-    [{ edits: [] }, 'edits is empty. Give at least one edit.'],
+    [{ edits: [] }, "Parameter 'edits' is empty. Give at least one edit."],
     [
       { edits: edit('0)', '1)'), test: 'one', package: 'checks' },
       'Give only one of test and package; nothing was done.',

@@ -49,7 +49,7 @@ test('while another thread holds an error', async () => {
     expect(held).toContain('Held as error 1');
     return async () => {
       expect(await session.text('debug', { error: 1, end: true })).toBe(
-        'Error 1 was ended, and the call that it stopped.',
+        'Ended error 1 and the call that it stopped.',
       );
     };
   };

@@ -25,7 +25,7 @@ export async function listHeld(dependencies: DebugDependencies): Promise<Result>
       ? 'This session holds no error. A call with on_error: "hold" holds its error.'
       : `Held errors (${own.length}):\n${own.map(heldText).join('\n')}`,
     others.length > 0 &&
-      `Held by other servers of this image, which alone can use or end them:\n${others.map(heldText).join('\n')}`,
+      `Held by other servers of this image (only those can use or end them):\n${others.map(heldText).join('\n')}`,
   ]);
   const [only] = held;
   if (held.length !== 1 || only?.thread === undefined || only.heldBy !== undefined)
@@ -51,7 +51,7 @@ export async function showThread(
     const what =
       found === 0
         ? `There is no thread ${name}`
-        : `${name} fits ${found} threads; give the whole name of one`;
+        : `${name} matches ${found} threads; give the full name of one`;
     return {
       data,
       text: `${what}. Threads:\n${threads.map((threadName) => `  ${threadName}`).join('\n')}`,
@@ -86,7 +86,7 @@ export async function watchErrors(
 ): Promise<Result> {
   if (where.trim() === '') {
     throw new CallError(
-      'watch is empty, so nothing was done. Give the name of a thread or package, or "all"; unwatch: true ends a watch.',
+      'Parameter \'watch\' is empty, so nothing was done. Give the name of a thread or package, or "all"; unwatch: true ends a watch.',
     );
   }
   const args = {
@@ -97,16 +97,18 @@ export async function watchErrors(
   const data = foundValue(await image.call('debug-watch', args, callOptions(context)));
   if (data.noType !== undefined) {
     throw new CallError(
-      `${data.noType} is no type of conditions; nothing was done. Write it with its package, such as app:shop-error.`,
+      `${data.noType} is not a condition type; nothing was done. Write it with its package, such as app:shop-error.`,
     );
   }
   const whose = where === 'all' ? 'in all threads' : `in ${where}`;
   const how = context.earlierAnswers?.repeats('watch')
     ? ''
-    : ' when they are signalled, also those that are handled; get_last_error with watched: true shows them';
+    : ' when signalled, even if handled; get_last_error with watched: true shows them';
   const listed =
     hold && context.earlierAnswers?.repeats('watch that holds') ? '' : '; debug without arguments lists them';
-  const held = hold ? ` Each stops its thread for ${holds.seconds} s after each use of debug${listed}.` : '';
+  const held = hold
+    ? ` Each stops its thread until debug has not been used for ${holds.seconds} s${listed}.`
+    : '';
   const what = data.type === undefined ? 'Errors' : `Conditions of type ${data.type}`;
   const text = `${what} ${whose} are recorded${how}.${held}`;
   const unknown =

@@ -37,10 +37,7 @@ export function outcome(
   }
   call?.release();
   if (continuation.end && ending.kind === 'aborted') {
-    const text = joinSections([
-      `Error ${error} was ended, and the call that it stopped.`,
-      outputSection(output),
-    ]);
+    const text = joinSections([`Ended error ${error} and the call that it stopped.`, outputSection(output)]);
     return { data: { ending, output }, text };
   }
   if (data.value !== undefined && isThreadValue(data.value)) return threadResult(held);
@@ -56,7 +53,7 @@ export function outcome(
 
 /** Returns RESULT. If the macro TIME has also measured the time in the debugger, adds a note about this. */
 function withHoldNote(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
-  const note = `Note: TIME measured also the ${durationText(heldMs)} for which the call was held.`;
+  const note = `Note: TIME also counted the ${durationText(heldMs)} for which the call was held.`;
   return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }
 
@@ -66,7 +63,7 @@ function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
     (ending.reason === 'timeout' || ending.reason === 'cancelled') &&
-    'The frame has not returned yet; its thread goes on. debug with thread shows where it is.'
+    'The frame has not returned yet, and its thread goes on. To see where, give debug the parameter thread.'
   );
 }
 

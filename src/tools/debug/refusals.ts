@@ -51,7 +51,7 @@ function refusalText(
     return `There is no form to evaluate again. ${nearestText(value)} ${stillHeldNote}`;
   }
   if (value.returned !== undefined) {
-    return `The restart ${value.returned} returned instead of going on. Error ${error} is still held.`;
+    return `The restart ${value.returned} returned instead of transferring control. Error ${error} is still held.`;
   }
   if (frame !== undefined && why !== undefined && value.call === undefined) {
     return `Frame ${frame} cannot be left that way: ${why}. ${nearestText(value)} ${stillHeldNote}`;
@@ -61,8 +61,8 @@ function refusalText(
 
 function nearestText({ nearest, form }: DebugValue): string {
   if (nearest !== undefined) return `The nearest frame that allows it is ${nearest}.`;
-  const other = form ? 'take a restart, retry without frame' : 'take a restart';
-  return `None of the frames listed allows it; ${other}, or end.`;
+  const other = form ? 'restart, retry without frame' : 'restart';
+  return `No listed frame allows it. Give ${other}, or end: true.`;
 }
 
 function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): string {
@@ -71,7 +71,7 @@ function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): 
   }
   const others = held.length === 0 ? 'This session holds no error.' : `Held: ${held.join(', ')}.`;
   if (heldBy !== undefined) {
-    return `Error ${error} is held by another server of this image, ${heldBy}, and only that one can use or end it. ${others} To hold one here, make its call with on_error: "hold".`;
+    return `Error ${error} is held by another server of this image, ${heldBy}, and only that one can use or end it. ${others} To hold an error here, make the call with on_error: "hold".`;
   }
   return `Error ${error} is not held: ${why}. ${others}`;
 }

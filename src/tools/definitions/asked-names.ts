@@ -29,13 +29,13 @@ const LIMIT = 20_000;
 export function parseQueries(text: string, parameter = 'name'): DefinitionQuery[] {
   if (text.length > LIMIT)
     throw new CallError(
-      `${parameter} has ${text.length} characters, and can have ${LIMIT}. Give names, not the text of definitions.`,
+      `Parameter '${parameter}' has ${text.length} characters; the limit is ${LIMIT}. Give names, not the text of definitions.`,
     );
   const forms = new TopLevelForms(new SourceText(text), new Set());
   const queries = forms.allExtents().map(({ start }) => queryAt(forms, start));
   if (queries.length > 0) return queries;
   throw new CallError(
-    `${parameter} has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).`,
+    `Parameter '${parameter}' contains no name. Give symbols, or lists such as (setf area) or (defmethod area (circle)).`,
   );
 }
 
@@ -77,7 +77,7 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
   const text = (form?.text ?? '').trim();
   const [first, second, third] = elementsOf(form);
   if (form?.notation === 'unclosed')
-    throw new CallError(`${text} does not end. Give a symbol or a whole list.`);
+    throw new CallError(`${text} is incomplete. Give a symbol or a whole list.`);
   if (form === undefined || first === undefined)
     return { name: text, symbol: symbolNameOf(form) || text.replace(/^"|"$/g, '').toUpperCase() };
   const isSetf = symbolNameOf(first) === 'SETF' && second !== undefined && third === undefined;

@@ -32,7 +32,7 @@ export async function planCallsEdit(
   const facts = foundValue(await image.call('impact', asked, callOptions(context)));
   if (isLookupFailure(facts) || facts.kind === undefined)
     throw new CallError(
-      `${label}: ${query.name} is no function of the image, so its calls are not known. Load what defines it first.`,
+      `${label}: ${query.name} is not a function in the image, so its calls are unknown. Load its definition first.`,
     );
   const turn = takingTurns();
   const mentioning: string[] = [];
@@ -46,7 +46,7 @@ export async function planCallsEdit(
   }
   if (budget.exceeded)
     throw new CallError(
-      `${label}: the workspace has more files than can be searched for calls. Nothing was changed.`,
+      `${label}: the workspace has too many files to search for calls; nothing was changed. Edit calls with path, old and new.`,
     );
   const paths = only === undefined ? mentioning.map((path) => workspace.name(path)) : [only];
   const callee = { name: query.symbol, packages, macro: facts.kind === 'MACRO' };
@@ -79,5 +79,5 @@ function keptLine(
   if (loading === undefined) return questionLine`${line}.`;
   if (counts !== undefined)
     line = questionLine`${line}: ${counts.given}, and ${loading} requires ${counts.required}`;
-  return questionLine`${line}. Edit this call itself, or first load the ${loading} that new is for.`;
+  return questionLine`${line}. Edit this call itself, or first load the new definition of ${loading}.`;
 }

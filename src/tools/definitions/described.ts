@@ -162,7 +162,7 @@ function evaluatedRow(
 
 const CHANGED: Record<Changed, string> = {
   form: 'changed since it was loaded; this is its text now',
-  elsewhere: 'as it was loaded; the file changed since, but not here',
+  elsewhere: 'as it was loaded; the file changed since, but not this form',
   unknown: 'the file changed since it was loaded; this is its text now',
 };
 
@@ -178,7 +178,7 @@ function rowOf(
   if (found === undefined) return { name: title, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;
   const version = old
-    ? 'as it was loaded; the file has changed since, and this is not found in it'
+    ? 'as it was loaded; not found in the file, which has changed since'
     : changed && CHANGED[changed];
   const note = [place.byCode && 'made by the code of this form', version].filter(Boolean).join('; ');
   return { name: title, kind, at: linesText(file, line, lastLine), ...(note && { note }), text };

@@ -151,7 +151,7 @@ function checkLoadable({ files }: Plan): void {
     const line = lineOfReaderSetting(file);
     if (line !== undefined) {
       throw new CallError(
-        `${file.name} cannot be loaded in part: the form at line ${line} changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.`,
+        `${file.name} cannot be loaded in part: the form at line ${line} changes how later forms are read, and also does other things. Nothing was changed. Leave load out, then load the whole file with load_file.`,
       );
     }
   }
@@ -174,7 +174,9 @@ function previewOf(plan: Plan, load = false) {
   const names = plan.files.map(({ present }) => present.name);
   const [place, ...otherPlaces] = names;
   const notes = [...plan.keptCalls, ...plan.files.flatMap((file) => file.notes)];
-  const loadNote = load ? [questionLine`Then the changed forms are compiled and run in the image.`] : [];
+  const loadNote = load
+    ? [questionLine`After the edit, the changed forms are compiled and run in the image.`]
+    : [];
   const several = otherPlaces.length > 0;
   const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? questionLine``);
   return {

@@ -34,7 +34,7 @@ export function splicesOf(
     default: {
       const newText = wholeForms(label, change.text, file);
       if (change.kind === 'replace' && !/\S/.test(withoutComments(newText)))
-        throw new CallError(`${label}: text has no form. op delete takes a definition out.`);
+        throw new CallError(`${label}.text has no form. To remove a definition, give op: "delete".`);
       const replacement = withLineEndsOf(text, target.start, target.end, newText);
       const eol = withLineEndsOf(text, target.start, target.end, '\n');
       if (change.kind === 'before') return [spliceBefore(file.forms, target, replacement, eol)];
@@ -89,7 +89,7 @@ function checkWhole(name: string, text: string, file: EditedFile): void {
   const line = unfinishedLine(text, file.forms.features);
   if (line !== undefined)
     throw new CallError(
-      `${name}: what begins at line ${line} does not end, so that it would take in what follows. Nothing was changed.`,
+      `${name}: what begins at line ${line} is incomplete, and would take in what follows. Nothing was changed.`,
     );
 }
 
@@ -98,7 +98,7 @@ function partSplices(label: string, { old, replacement, all }: Part, { file, tar
   const wanted = old.replaceAll('\r\n', '\n');
   const { count, lines, places } = exactPlaces(text, wanted);
   if (count === 0 || (count > 1 && !all))
-    throw new CallError(`${label}: ${notOnceText(old, { file, target }, count, lines)}`);
+    throw new CallError(`${label}.${notOnceText(old, { file, target }, count, lines)}`);
   const given = replacement.replaceAll('\r\n', '\n');
   const fileEol = lineEnds(file.source.text);
   const splices = places.map(({ from, to }) => ({
@@ -128,11 +128,11 @@ function notOnceText(
   const what = target.head === undefined ? name : `${target.head} at ${name}:${firstLine}`;
   if (count > 1) {
     const where = atLinesText(lines.map((line) => line + firstLine - 1));
-    return `old stands ${count} times in ${what}, ${where}; nothing was changed. Give more of the text around it, or all: true.`;
+    return `old occurs ${count} times in ${what}, ${where}; nothing was changed. Give more of the text around it, or all: true.`;
   }
   const text = file.source.text.slice(target.start, target.end);
   const hint =
     nearestText(text, old, 'old', firstLine) ??
-    `No place looks like it: ${target.head === undefined ? 'read_file' : 'read_definition'} shows the text.`;
-  return `old does not stand in ${what}; nothing was changed. ${hint}`;
+    `No similar text was found; ${target.head === undefined ? 'read_file' : 'read_definition'} shows what is there.`;
+  return `old was not found in ${what}; nothing was changed. ${hint}`;
 }

@@ -68,10 +68,10 @@ const EDIT_LIMIT = 200;
 
 /** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */
 export function editsOf(values: readonly unknown[]): (DefinitionEdit | CallsEdit)[] {
-  if (values.length === 0) throw new CallError('edits is empty. Give at least one edit.');
+  if (values.length === 0) throw new CallError("Parameter 'edits' is empty. Give at least one edit.");
   if (values.length > EDIT_LIMIT) {
     throw new CallError(
-      `edits has ${values.length} edits, more than a person can look through. Give at most ${EDIT_LIMIT}.`,
+      `Parameter 'edits' has ${values.length} edits, more than a person can look through. Give at most ${EDIT_LIMIT}.`,
     );
   }
   return values.map((value, index) => {
@@ -90,11 +90,15 @@ export function editsOf(values: readonly unknown[]): (DefinitionEdit | CallsEdit
 function editOf(label: string, args: EditMembers): DefinitionEdit | CallsEdit {
   const { definition, path, line } = args;
   if (definition === undefined && args.op === 'calls')
-    throw new CallError('definition is missing. Give the name of the function whose calls are to change.');
+    throw new CallError(
+      "Parameter 'definition' is missing. Give the name of the function whose calls are to change.",
+    );
   if (definition === undefined) return { label, ...fileChangeOf(args) };
   const [query, ...more] = parseQueries(definition, 'definition');
   if (query === undefined || more.length > 0)
-    throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
+    throw new CallError(
+      `Parameter 'definition' names ${more.length + 1} definitions. Give an edit for each.`,
+    );
   if (args.op === 'calls') return { label, query, path, pattern: patternOf(query, args) };
   return { label, query, path, line, change: changeOf(args.op, args) };
 }
@@ -104,12 +108,12 @@ function patternOf(
   { line, text, old, new: replacement }: EditMembers,
 ): CallPattern {
   if (old === undefined || replacement === undefined || (line ?? text) !== undefined)
-    throw new CallError('op calls takes definition, old, new and path alone.');
+    throw new CallError('op: "calls" takes only definition, old, new and path.');
   if (operator !== undefined || symbol.startsWith('SETF '))
-    throw new CallError(`op calls takes the name of a function or macro, not ${name}.`);
+    throw new CallError(`op: "calls" needs the name of a function or macro, not ${name}.`);
   const pattern = callPatternOf(old, replacement);
   if (typeof pattern === 'string') throw new CallError(`${pattern}.`);
-  if (pattern.operator !== symbol) throw new CallError(`old must be a call of ${name}.`);
+  if (pattern.operator !== symbol) throw new CallError(`Parameter 'old' must be a call of ${name}.`);
   return pattern;
 }
 
@@ -127,7 +131,7 @@ function fileChangeOf(args: EditMembers) {
     (line ?? old ?? replacement) !== undefined
   )
     throw new CallError(
-      'definition is missing. Give it, or path with old and new, or path and text alone: text then goes to the end of that file, or with op replace each definition in it replaces the one of its name.',
+      'Parameter \'definition\' is missing. Give it, or path with old and new, or only path and text: text is then appended to the file or, with op: "replace", replaces the definitions of the same names.',
     );
   return { path, text, byName: op === 'replace' };
 }
@@ -136,11 +140,13 @@ function fileChangeOf(args: EditMembers) {
 function partOf({ op, text, old, new: replacement, all = false }: EditMembers): Part | undefined {
   if (old === undefined && replacement === undefined) return undefined;
   if ((op !== undefined && op !== 'replace') || text !== undefined)
-    throw new CallError('old and new do not go with op or text. Give old and new, or text.');
+    throw new CallError("Parameters 'old' and 'new' do not go with op or text. Give old and new, or text.");
   if (old === undefined || replacement === undefined)
-    throw new CallError('old and new go together; one is missing.');
-  if (old === '') throw new CallError('old is empty. Give the part of the definition to replace.');
-  if (old === replacement) throw new CallError('old and new are the same, so there is nothing to change.');
+    throw new CallError("Parameters 'old' and 'new' go together; one is missing.");
+  if (old === '')
+    throw new CallError("Parameter 'old' is empty. Give the part of the definition to replace.");
+  if (old === replacement)
+    throw new CallError("Parameters 'old' and 'new' are the same, so there is nothing to change.");
   return { kind: 'part', old, replacement, all };
 }
 
@@ -149,9 +155,10 @@ function changeOf(op: Exclude<EditMembers['op'], 'calls'>, args: EditMembers): D
   if (part !== undefined) return part;
   const { text } = args;
   if (op === 'delete') {
-    if (text !== undefined) throw new CallError('op delete takes no text.');
+    if (text !== undefined) throw new CallError('op: "delete" takes no text.');
     return { kind: 'delete' };
   }
-  if (text === undefined) throw new CallError('it has no text. Give text, or old and new, or op delete.');
+  if (text === undefined)
+    throw new CallError('Parameter \'text\' is missing. Give text, or old and new, or op: "delete".');
   return { kind: op ?? 'replace', text };
 }

@@ -124,7 +124,7 @@ function outlineText(
   const shown = fittingRows(sections);
   const left = files.length - shown.length;
   return joinSections([
-    `${visibleName(path)} has ${counted(files.length, 'Lisp file')} with ${counted(lines, 'line')}. What a file uses is found by names in the text.`,
+    `${visibleName(path)} has ${counted(files.length, 'Lisp file')} with ${counted(lines, 'line')}. What a file uses was found by searching the text for names.`,
     systems.map(systemText).join('\n'),
     ...shown,
     left > 0 && `Note: ${counted(left, 'more file')} did not fit. Name a subfolder.`,

@@ -19,7 +19,7 @@ const TIME_LIMIT_MS = 10_000;
 
 /** The note of an answer whose search of the workspace exceeded its budget. */
 export const PARTIAL_NOTE =
-  'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
+  'Note: the workspace has more files than are searched for one name. search_in_buffer searches further.';
 
 interface WorkspaceSearch {
   workspace: Workspace;

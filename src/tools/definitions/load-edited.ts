@@ -136,7 +136,7 @@ async function lackingText(file: PlannedFile, missing: readonly string[], origin
     systems.length > 0
       ? `load_system with system ${systems.map(visibleName).join(' or ')} loads the file with what it needs.`
       : 'Load what it needs, then the whole file with load_file.';
-  return `Not loaded: ${formsOf(file)}, since the image has no ${what}. The file is changed. ${how}`;
+  return `Not loaded: ${formsOf(file)}, since the image has no ${what}. The file was changed. ${how}`;
 }
 
 async function inLoadOrder(
@@ -189,8 +189,9 @@ function headline(
 ): string | false {
   const forms = formsOf(file);
   if (ending.kind !== 'done' || data.value?.notLoaded)
-    return `Not loaded to the end: ${forms}. The file is changed.`;
-  if (data.value?.failed) return `Loaded ${forms}, but with errors (below) that signal when the code runs.`;
+    return `Not completely loaded: ${forms}. The file was changed.`;
+  if (data.value?.failed)
+    return `Loaded ${forms}, but with errors (below), which are signalled when the code runs.`;
   return file.changed.length > 0 && `Loaded ${forms}`;
 }
 

@@ -210,7 +210,7 @@ export class Locator {
     for (const place of made) {
       const at = place.file === undefined ? undefined : places.text(place, definition);
       if (at === undefined || at.old || places.defines(place.file ?? '', { name: symbol })) continue;
-      return `${name} is made by the form at ${visibleName(at.file)}:${at.line}, which has another name. Edit that.`;
+      return `${name} is defined by the form at ${visibleName(at.file)}:${at.line}, which has another name. Edit that form.`;
     }
     return undefined;
   }
@@ -255,7 +255,7 @@ export class Locator {
       : [];
     const others = sameOperator.length > 0 ? sameOperator : definitionsOf({ name: query.symbol });
     return others.length > 0
-      ? `there is no such definition of ${wanted}, but these:\n${rowsText(others)}\n${detailRequest(others)}`
+      ? `there is no such definition of ${wanted}. There are these:\n${rowsText(others)}\n${detailRequest(others)}`
       : undefined;
   }
 
@@ -269,14 +269,14 @@ export class Locator {
     if (same.length === 0) return undefined;
     const where = paths.map((path) => visibleName(this.#origins.places.fileName(path))).join(', ');
     const names = new Set(same.map(({ home = 'cl-user', written }) => visibleName(qualified(written, home))));
-    return `${where} does not define ${wanted}, but that name in another package. Give it with its package: ${[...names].join(' or ')}.`;
+    return `${where} defines ${wanted} only in another package. Give the name with its package: ${[...names].join(' or ')}.`;
   }
 
   #notFoundText({ name }: DefinitionQuery): string {
     const none = this.#incomplete
       ? 'none of the files that were looked at (the workspace has more)'
       : 'no Lisp file of the workspace';
-    return `${none} defines ${name}. Give path or, to add it, the name of a definition beside it.`;
+    return `${none} defines ${name}. Give path or, to add it, a definition beside it and op: "before" or "after".`;
   }
 
   #notInFileText({ symbol }: DefinitionQuery, wanted: string, path: string): string {
@@ -334,14 +334,14 @@ function targetQueryOf({ symbol, operator, methods }: DefinitionQuery): SoughtDe
 }
 
 function severalText(name: string, found: readonly Located[]): string {
-  return `${name} fits ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
+  return `${name} matches ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
 /** Returns a sentence that asks for the beginning of the form, the package, the path or the line. It asks for the first
  * of these four that is different in each of FOUND. */
 function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
-  if (heads.size === found.length) return 'Give one as it stands here, or its line.';
+  if (heads.size === found.length) return 'Give one of these as definition, or its line.';
   const names = new Set(found.map(({ target }) => qualified(target.written, target.home)));
   if (names.size === found.length)
     return `Give it with its package: ${visibleName([...names].join(' or '))}.`;

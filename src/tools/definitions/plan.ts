@@ -98,7 +98,7 @@ function plannedFile(file: EditedFile): PlannedFile {
   const difference = changedForms(forms, newForms, splices);
   if ('lost' in difference) {
     throw new CallError(
-      `With these edits line ${source.lineAt(difference.lost)} of ${name}, which none of them changes, would be read in another way. Nothing was changed. Look for a quote or a #+ before that line.`,
+      `These edits do not touch line ${source.lineAt(difference.lost)} of ${name}, but change how it is read. Nothing was changed. Look for a quote or a #+ before that line.`,
     );
   }
   const bytes = encode({ ...before, text: after }, name);

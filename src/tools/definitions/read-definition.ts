@@ -85,7 +85,7 @@ export function readDefinitionTool(origins: Origins) {
       if (path !== undefined)
         throw new CallError('Give either name or path: path is for the outline of a whole file.');
       if (name === '')
-        throw new CallError('Give name to read definitions, or path for the outline of a Lisp file.');
+        throw new CallError('To read definitions, give name; for the outline of a Lisp file, give path.');
       const results: Result[] = [];
       for (const query of parseQueries(name)) {
         const result = await readOne(origins, query, args, context);
@@ -172,6 +172,6 @@ function noneText(
   if (kind !== undefined)
     return `${symbol} has no definition of the kind ${kind}: neither the image nor a Lisp file of the workspace has one. Leave out kind to see all.`;
   return things.length > 0
-    ? `${symbol} is in the image, but neither a file nor an evaluation that defined it is known. describe_symbol shows what it is.`
+    ? `${symbol} is in the image, but no file or evaluation is known to have defined it. describe_symbol shows what it is.`
     : `${symbol} has no definition: neither the image nor a Lisp file of the workspace has one.`;
 }

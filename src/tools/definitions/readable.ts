@@ -73,7 +73,7 @@ function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): Ques
   if (mismatch === -1 && ownEnds.length === ends.length && stopped === undefined) return [];
   if (stopped === undefined || formIndex !== ends.length) {
     throw new CallError(
-      `From line ${line} on, the reader of the image finds other forms in ${name} than its text shows. Nothing was changed. If the file has a readtable of its own, edit it with propose_file_edit.`,
+      `From line ${line} on, the image reads other forms in ${name} than live-lisp does. Nothing was changed. If the file has its own readtable, edit the file with propose_file_edit.`,
     );
   }
   if (changed.some((form) => form.start === start)) {

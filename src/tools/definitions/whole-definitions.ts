@@ -17,7 +17,7 @@ import type { EditedFile } from './edited-files.ts';
 export function splicesOfWhole(label: string, text: string, file: EditedFile): Splice[] {
   const given = new TopLevelForms(new SourceText(wholeForms(label, text, file)), file.forms.features);
   const extents = given.allExtents();
-  if (extents.length === 0) throw new CallError(`${label}: text has no form.`);
+  if (extents.length === 0) throw new CallError(`${label}.text has no form.`);
   const splices: Splice[] = [];
   const added: string[] = [];
   for (const extent of extents) {

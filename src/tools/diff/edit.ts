@@ -135,13 +135,13 @@ function editOf(
   };
   const file = visibleName(present.name);
   if (normalized.original === normalized.modified) {
-    throw new CallError('original and modified are the same, so there is nothing to change.');
+    throw new CallError("Parameters 'original' and 'modified' are the same, so there is nothing to change.");
   }
   const before = presentText(present);
   if (normalized.original === '') {
     if (before.text !== '') {
       throw new CallError(
-        `${file} exists and is not empty, so original must be the text to replace. Only a new file takes an empty original.`,
+        `${file} exists and is not empty, so 'original' must be the text to replace. It may be empty only for a new file.`,
       );
     }
     // A new file keeps the line ends that the caller gives. In an existing file, the new lines get those of the old
@@ -167,7 +167,7 @@ function replaced(
   if (place === undefined) throw new CallError(staleText(file, text, original));
   if (count > 1) {
     throw new CallError(
-      `original stands ${count} times in ${file}, ${atLinesText(lines)}. Give it with more of the text around it, so that it stands there once.`,
+      `The text of 'original' occurs ${count} times in ${file}, ${atLinesText(lines)}. Give more of the text around it, so that it occurs once.`,
     );
   }
   const { from, to } = place;
@@ -175,6 +175,6 @@ function replaced(
 }
 
 function staleText(file: string, text: string, original: string): string {
-  const hint = nearestText(text, original, 'original') ?? 'No place looks like it: read the file again.';
-  return `original does not stand in ${file} as it is on the disk; nothing was changed. ${hint}`;
+  const hint = nearestText(text, original, 'original') ?? 'No similar text was found; read the file again.';
+  return `The text of 'original' was not found in ${file} as it is on the disk; nothing was changed. ${hint}`;
 }

@@ -187,7 +187,7 @@ function differingSection(
 
 function diskSection({ file, how, forms = [], formsTotal }: DiskDifference, places: Places): string {
   const name = places.fileName(file);
-  if (how === 'gone') return `${name} is gone from the disk since it was loaded.`;
+  if (how === 'gone') return `${name} was loaded, but is no longer on the disk.`;
   if (how === 'unreadable')
     return `${name} cannot be read now, or has over 4 MB, so it was not compared with what was loaded; read_file says why.`;
   if (forms.length === 0) return `${name} changed on the disk since it was loaded.`;
@@ -196,5 +196,5 @@ function diskSection({ file, how, forms = [], formsTotal }: DiskDifference, plac
     const at = form === undefined ? '' : ` (${places.formNow(file, form)})`;
     return `${head}: ${formWords[formHow]}${at}`;
   });
-  return `${name} changed on the disk since it was loaded; load it again:\n${indent(rows.join('\n'), 2)}${moreText(forms.length, formsTotal)}`;
+  return `${name} changed on the disk since it was loaded; load it again. Changed forms:\n${indent(rows.join('\n'), 2)}${moreText(forms.length, formsTotal)}`;
 }

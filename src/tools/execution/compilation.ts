@@ -95,7 +95,7 @@ function headline(
   if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
   const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));
   const outcome = has('error')
-    ? 'with errors (below), which signal when the code runs'
+    ? 'with errors (below), which are signalled when the code runs'
     : has('warning', 'undefined', 'style-warning')
       ? 'with warnings'
       : has('note')
@@ -104,6 +104,6 @@ function headline(
   const what = forms === 1 ? 'the form' : `${forms} forms`;
   const ran = earlierAnswers?.repeats('what compile_form runs')
     ? ''
-    : ' The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.';
+    : ' The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions made only for compiling were undone.';
   return `Compiled ${what} ${outcome}.${ran}`;
 }

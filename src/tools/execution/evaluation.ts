@@ -143,7 +143,7 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   if (job === undefined)
     return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. To have it call FUNCTION, evaluate (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION).';
   if (job < 0)
-    return `Error: the main thread holds error ${-job}, so nothing was evaluated. Go on from it with debug, or end it (error: ${-job}, end: true), then call again.`;
+    return `Error: the main thread is stopped at error ${-job}, so nothing was evaluated. Go on from it with debug, or end it (debug with error: ${-job}, end: true), then call again.`;
   const running = jobs.list().filter(({ phase }) => phase.kind === 'running' && phase.id === job);
   const which = running.length === 0 ? '' : `: ${choicesText(running)}`;
   return `Error: the main thread runs another call${which}. Nothing was evaluated; call again when that has ended, or end it with interrupt.`;

@@ -54,7 +54,7 @@ export function statusText(
     beside.length > 0 && `Calls in fresh images:\n${callsText(beside)}`,
     jobs.length + beside.length > 0 && 'interrupt ends a call, by its number, and keeps the image.',
     others.length > 0 &&
-      `Calls of other servers of this image, which alone can end them:\n${fewRows(others.map(otherText))}`,
+      `Calls of other servers of this image (only those can end them):\n${fewRows(others.map(otherText))}`,
     lastLoss !== undefined && `Last loss: ${lastLoss}`,
   ]);
 }
@@ -82,16 +82,16 @@ function headline(status: ImageStatus): string {
 }
 
 function notReactingHeadline({ silentMs = 0, outside, frozenMs, elsewhere }: ImageStatus): string {
-  const since = `The Lisp image does not react, for ${secondsText(silentMs)} now`;
+  const since = `The Lisp image has not reacted for ${secondsText(silentMs)}`;
   if (outside?.stopped)
     return `${since}: its process was stopped by a signal. live-lisp lets it go on within ${CONTINUED_S} s.`;
   if (elsewhere && frozenMs !== undefined)
-    return `${since}: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. When it does not react for ${secondsText(frozenMs)}, it is replaced.`;
+    return `${since}: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. If this lasts ${secondsText(frozenMs)}, the image is replaced.`;
   if (outside?.starved) return `${since}: other processes have the CPU.`;
   const replaced =
     frozenMs === undefined
       ? ''
-      : ` When it stands still for ${STANDSTILL_S} s, or does not react for ${secondsText(frozenMs)}, it is replaced.`;
+      : ` If this lasts ${STANDSTILL_S} s without garbage collection, or ${secondsText(frozenMs)} in any case, it is replaced.`;
   return `${since}: it collects garbage, or code in it keeps all threads from running.${replaced}`;
 }
 
@@ -104,10 +104,10 @@ function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageSt
     case 'lost':
       return `The connection to the Lisp image was lost: ${why}. The next call that needs the image looks for it again.`;
     case 'starting':
-      return 'live-lisp connects to the Lisp image; calls wait for that.';
+      return 'live-lisp is connecting to the Lisp image; calls wait for it.';
     case 'not reacting':
       return stopped && served
-        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}`
+        ? `The Lisp image has not reacted for ${secondsText(silentMs)}: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}`
         : '';
     default:
       return '';

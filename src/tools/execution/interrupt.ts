@@ -81,7 +81,9 @@ function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   if (number !== undefined) return [jobNumbered(jobs, number, own, choices)];
   if (choices.length === 0) {
     const what =
-      own.length > 0 ? 'No call runs but the one whose code calls interrupt' : 'No call runs in the image';
+      own.length > 0
+        ? 'The only call that runs is the one whose code calls interrupt'
+        : 'No call runs in the image';
     throw new CallError(`${what}, so there is nothing to interrupt.`);
   }
   if (choices.length > 1 && !all) {
@@ -96,7 +98,7 @@ function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Jo
   const job = jobs.listAll().find((candidate) => candidate.number === number);
   if (job !== undefined && own.includes(job)) {
     throw new CallError(
-      `Call ${number} cannot interrupt itself: its own code calls interrupt. Leave it with (abort) or a return.`,
+      `Call ${number} cannot interrupt itself: its own code calls interrupt. To end it, call (abort) or return from its code.`,
     );
   }
   if (job !== undefined) return job;

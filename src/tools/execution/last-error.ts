@@ -87,7 +87,7 @@ function errorResult(
   if (total === 0) {
     return {
       data,
-      text: `No evaluation, compilation or load in this image has signalled an error, and no error has ended another thread. The image began ${unixTimeText(began)}; errors of images before it are lost.`,
+      text: `No evaluation, compilation or load in this image has signalled an error, and no error has ended another thread. The image began ${unixTimeText(began)}; errors of earlier images are lost.`,
     };
   }
   if (error === undefined) {
@@ -139,7 +139,9 @@ function errorText(
     `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}${moreRestarts(condition ?? {})}`;
   const again = earlierAnswers?.hadBefore(head);
   return joinSections([
-    again ? `Error: the one in the answer before\nType: ${error.type}` : `${head}${hint ? `\n${hint}` : ''}`,
+    again
+      ? `Error: the same as in the previous answer\nType: ${error.type}`
+      : `${head}${hint ? `\n${hint}` : ''}`,
     `Signalled ${unixTimeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
       (form === undefined && file !== undefined ? `, in ${file}` : ''),
     // The form of an evaluation is in the client's own call.
@@ -171,7 +173,7 @@ function othersText({ others = [] }: LastErrorData, index: number): string | fal
   const rows = others.flatMap(({ time, type }, position) =>
     position === index ? [] : `${position}: ${unixTimeText(time)} ${type}`,
   );
-  return rows.length > 0 && `Other errors (index shows them):\n${listText(rows, false)}`;
+  return rows.length > 0 && `Other errors (to see one, give index):\n${listText(rows, false)}`;
 }
 
 function frameAnswer(error: KeptError, index: number, number: number, places: Places): string {
