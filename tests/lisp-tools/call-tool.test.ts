@@ -169,7 +169,7 @@ describe('threads', () => {
     await session.eval(`(defvar *refusal* nil)
       (defun fork () (in-thread (lambda ()
         (handler-case (call "(fork)")
-          (error (e) (let ((text (princ-to-string e))) (when (search "not more" text) (setf *refusal* text))))))))`);
+          (error (e) (let ((text (princ-to-string e))) (when (search "at most" text) (setf *refusal* text))))))))`);
     await session.eval('(fork)', { timeout: 600 });
     expect(await session.eval('*refusal*')).toBe(
       '"Tool eval_form failed: Background threads can have at most 256 tool calls under way."',
