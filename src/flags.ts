@@ -12,45 +12,45 @@ interface Flag {
 
 /** The help text of each flag. The key is the name of the flag and a placeholder for its value. */
 const FLAG_HELP = {
-  'root DIR': 'the workspace; the current directory when absent; can be given several times',
+  'root DIR': 'the workspace (default: the current directory); can be given several times',
   'read-root DIR': 'a directory whose files can be read as well; can be given several times',
   'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
   'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
   'image WHICH':
-    "auto (default): the image that serves this workspace, or else a new image of this server; own: always a new image of this server; NAME: the serving image of that name; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005: the image behind that port; NAME=COMMAND, such as build='ssh -T build sbcl': an image that COMMAND starts elsewhere; can be given several times, and then calls name their image",
+    "auto (default): the image that serves this workspace, or else a new image of this server; own: always a new image of this server; NAME: the serving image of that name; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005: the image behind that port; NAME=COMMAND, such as build='ssh -T build sbcl': an image that COMMAND starts elsewhere; can be given several times: calls then choose one with the parameter image",
   'map NAME:LOCAL=REMOTE':
     'with --image NAME=COMMAND: the folder LOCAL is REMOTE where the image is; can be given several times',
   'sandbox HOW':
-    'auto (default): lock images in where bubblewrap works; on: start no image without that; strict: as on, without network and with temporary files of its own',
-  'no-sandbox': 'do not lock images in: code in them can do all that you can',
+    'auto (default): run images in a sandbox if bubblewrap works; on: start no image without one; strict: as on, without network and with private temporary files',
+  'no-sandbox': 'run images without a sandbox: code in them can do all that you can',
   'write DIR': 'a directory that code in the sandbox can change as well; can be given several times',
   'eval-timeout SECONDS': 'limit of one evaluation (default 30)',
   'hold SECONDS':
-    'how long an error that debug holds is kept after each use of debug (default 60); then its call ends',
+    'how long debug holds an error after each use of debug (default 60); then the failed call ends',
   'init FILE': 'a Lisp file to load into every new image',
   'libraries MANAGER':
     'auto (default): load Quicklisp, qlot or ocicl when first needed, if it is set up; none; or the name of one',
   'tool-names STYLE':
     'snake (default): list apropos_search and who_calls; contract: list apropos-search and who-calls',
   'list MODE':
-    'what tools/list shows: full (default), lightweight, summary or search; every tool can be called in each',
+    'what tools/list shows: full (default), lightweight, summary or search; every tool can be called in each mode',
   'ask LEVEL':
     'ask the user before a tool of this safety level or above runs: dangerous (default) or cautious',
   'allow TOOL[:GLOB]':
     'run this tool without asking; with GLOB only for files that match it; can be given several times',
-  'answer-time SECONDS': 'how long a question to the user can be answered (default 600)',
-  'audit FILE': 'the audit log; below the user state directory when absent',
+  'answer-time SECONDS': 'how long the user has to answer a question (default 600)',
+  'audit FILE': 'the audit log (default: a file below the user state directory)',
   'replay WHEN':
-    'on (default): build a lost image again from a journal; off: keep no journal; also LIVE_LISP_REPLAY',
+    'on (default): rebuild a lost image from a journal; off: keep no journal; also LIVE_LISP_REPLAY',
   'history WHEN': 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
   'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',
   'keep-days DAYS': 'how long records are kept at most (default 90)',
   'http [HOST:]PORT':
-    'serve MCP over HTTP at this port, of this machine alone without HOST, instead of on stdin and stdout',
+    'serve MCP over HTTP at this port instead of on stdin and stdout; without HOST, to this machine only',
   'http-token FILE':
-    'the token that clients of --http send; also LIVE_LISP_HTTP_TOKEN; else made at the first start, in a file that is named then',
+    'the token that clients of --http send; also LIVE_LISP_HTTP_TOKEN; else made at the first start, in a file whose name is printed',
   page: "serve the session's page from the start; live-lisp page prints a link to it",
-  'client NAME': 'the client that install, uninstall or doctor is about',
+  'client NAME': 'the client for install, uninstall or doctor',
   'scope WHERE':
     'with install and uninstall: user (default): for all projects; project: for this folder only',
   trust: 'with install: the client runs code without asking, in a sandbox only',
@@ -131,6 +131,6 @@ export function checkFlags(command: CommandName, names: readonly string[]): void
 
 function unknownFlag(flag: string): UsageError {
   return new UsageError(
-    `Unknown flag ${flag}; see live-lisp --help. Options of a command stand behind its name.`,
+    `Unknown flag ${flag}; see live-lisp --help. Put the options of a command after its name.`,
   );
 }

@@ -74,7 +74,7 @@ function opened(server: Server, host: string, port: number): Promise<void> {
         new SetupError(
           code === 'EADDRINUSE'
             ? `Another program listens at ${host}:${port}. Give another port, or end that program.`
-            : `Nothing can listen at ${host}:${port} (${code}). Give an address of this machine and a port that you may use.`,
+            : `The server cannot listen at ${host}:${port} (${code}). Give an address of this machine and a port that you may use.`,
         ),
       ),
     );

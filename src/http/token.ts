@@ -26,11 +26,11 @@ export function checkToken(text: string): string {
 export function readToken(file: string): string {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) {
-    throw new SetupError(`There is no file ${file}, which should have the token. ${ADVICE}`);
+    throw new SetupError(`The token file ${file} does not exist. ${ADVICE}`);
   }
   if (!stats.isFile()) {
     throw new SetupError(
-      `The token cannot be read from ${file}, which is no regular file. Put it into a regular file of your own with mode 600.`,
+      `The token cannot be read from ${file}, which is not a regular file. Put it into a regular file of your own with mode 600.`,
     );
   }
   if (stats.uid !== process.geteuid?.() || (stats.mode & 0o077) !== 0) {

@@ -94,7 +94,7 @@ export function replaceText(file: string, text: string | undefined): void {
   } catch (error) {
     removeIfPossible(partial);
     throw new SetupError(
-      `${file} cannot be written (${reasonOf(error)}), and is as it was. Make it writable, and run this again.`,
+      `${file} cannot be written (${reasonOf(error)}), and is unchanged. Make it writable, and run this again.`,
     );
   }
 }

@@ -70,7 +70,7 @@ export async function greetingOf(
 }
 
 function notRun(why: string): string {
-  return `it cannot be run (${why}). Correct what that names, and run this again`;
+  return `it cannot be run (${why}). Fix that, and run this again`;
 }
 
 /** Requests the server's name and version, then its tools. Calls RESOLVE with the result. */

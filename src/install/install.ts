@@ -83,7 +83,7 @@ export async function install(request: Request, print: Print): Promise<void> {
   }
   for (const remark of remarksAfter(client, context.trust, kept)) print(remark);
   if (!dryRun)
-    print(`Start ${client.title} anew. To check its set-up: live-lisp doctor --client ${client.name}`);
+    print(`Restart ${client.title}. To check its set-up: live-lisp doctor --client ${client.name}`);
 }
 
 /** Removes the settings that install wrote from the configuration of REQUEST's client, and prints the changes. Throws a
@@ -158,7 +158,7 @@ function boundsOf({ scope, context }: Request): ConfigFileRules {
 function checkStays({ args: [script = ''] }: Launch): void {
   if (!script.includes('/_npx/')) return;
   throw new SetupError(
-    'This copy of live-lisp lies in the cache of npx, which npx empties. Install the packed file (npm install --global FILE.tgz), then run live-lisp install.',
+    'This copy of live-lisp is in the cache of npx, which npx can empty. Install the packed file (npm install --global FILE.tgz), then run live-lisp install.',
   );
 }
 
@@ -339,7 +339,7 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: strin
     ? `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`
     : (kept ??
       `${title} asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.`);
-  const refusing = `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`;
+  const refusing = `In ${title} the server cannot ask you, so it refuses dangerous calls. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`;
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }
 

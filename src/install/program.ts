@@ -27,9 +27,7 @@ export function runClientProgram(
       if (error === null) return resolve();
       const output = `${stderr}\n${stdout}`.trim() || error.message;
       reject(
-        new SetupError(
-          `${shellLine([program, ...args])} failed: ${output}\nCorrect what it names, and run this again.`,
-        ),
+        new SetupError(`${shellLine([program, ...args])} failed: ${output}\nFix that, and run this again.`),
       );
     });
     child.stdin?.end();

@@ -42,7 +42,9 @@ export function clientList(context: InstallContext): string {
   const found = CLIENTS.filter((client) => isThere(client, context));
   const others = CLIENTS.filter((client) => !found.includes(client)).map(({ name }) => name);
   return [
-    found.length === 0 ? 'No client is found here.' : 'Clients that are found here, and what sets each up:',
+    found.length === 0
+      ? 'No client is found here.'
+      : 'Clients found here, and the command that sets each up:',
     ...found.map(line),
     ...(others.length === 0 ? [] : [`Not found: ${others.join(', ')}.`]),
     '--dry-run shows what would be written; --scope project is for this folder only.',
@@ -66,7 +68,9 @@ export async function clientFindings(
 ): Promise<Finding[]> {
   const client = clientNamed(named);
   if (client.scopes.length === 0) {
-    return [{ ok: true, text: `${client.title}: its configuration is Lisp, which is not read` }];
+    return [
+      { ok: true, text: `${client.title}: its configuration is Lisp code, which doctor does not read` },
+    ];
   }
   const program = findProgram(client.program, context);
   const runs = program === undefined ? 'its program is not on PATH' : `program ${program}`;
@@ -95,7 +99,7 @@ function countFindings({ title, name }: Client, starters: readonly StarterFindin
   const entry = starters.find((each) => each.entry !== undefined)?.entry;
   const plugin = starters.find((each) => each.plugin !== undefined)?.plugin;
   if (entry === undefined && plugin === undefined) {
-    const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
+    const text = `${title} does not start live-lisp: live-lisp install --client ${name} sets it up`;
     return [{ ok: false, text }];
   }
   if (entry === undefined || plugin === undefined) return [];
@@ -204,7 +208,7 @@ async function greetingFinding(
   const greeting = await greetingOf(line, variables, context);
   return 'introduction' in greeting
     ? { ok: true, text: `it was started, and answers as ${greeting.introduction}` }
-    : { ok: false, text: `it was started, and does not work: ${greeting.failure}` };
+    : { ok: false, text: `the server does not work: ${greeting.failure}` };
 }
 
 function pluginFindings({ name, title }: Client, context: InstallContext): Promise<StarterFindings> {
@@ -214,7 +218,7 @@ function pluginFindings({ name, title }: Client, context: InstallContext): Promi
     const head = { ok: true, text: `${title} has ${plugin}, which starts the command ${PLUGIN_COMMAND}` };
     const missing = {
       ok: false,
-      text: `there is no command ${PLUGIN_COMMAND} on PATH: npm install --global FILE.tgz, the packed file, puts it there`,
+      text: `there is no command ${PLUGIN_COMMAND} on PATH: install the packed file with npm install --global FILE.tgz`,
     };
     const program = findProgram(PLUGIN_COMMAND, context);
     const tried = program === undefined ? missing : await greetingFinding([program], {}, context);
@@ -229,7 +233,7 @@ function programFindings([node = '', script = '']: readonly string[]): Finding[]
   if (!node.startsWith('/')) {
     findings.push({
       ok: true,
-      text: `${visibleLine(node)} is looked for on PATH, and a client with windows can have another PATH`,
+      text: `${visibleLine(node)} is looked for on PATH, and a graphical client can have another PATH`,
     });
   } else if (!isExecutable(node))
     findings.push({ ok: false, text: `${visibleLine(node)} cannot be run: run live-lisp install again` });

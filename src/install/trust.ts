@@ -28,7 +28,7 @@ async function trustOfClaude(context: InstallContext, scope: Scope): Promise<str
     (each) => valueAtPath(projects, [each, 'hasTrustDialogAccepted']) === true,
   );
   if (!trusted)
-    return `Claude Code does not trust ${project} yet, so it does not start this: start claude there, and say yes.`;
+    return `Claude Code does not trust ${project} yet, so it does not start this server: start claude there, and say yes.`;
   const files = claudeSettingsFiles(context);
   const choices = [
     valueAtPath(projects, [project]),
@@ -36,9 +36,9 @@ async function trustOfClaude(context: InstallContext, scope: Scope): Promise<str
   ];
   const says = (key: string) => choices.some((each) => namesUs(valueAtPath(each, [key])));
   if (says('disabledMcpjsonServers'))
-    return `Claude Code was told not to start this: run claude mcp reset-project-choices in ${project}, then start claude there, and say yes.`;
+    return `Claude Code was told not to start this server: run claude mcp reset-project-choices in ${project}, then start claude there, and say yes.`;
   if (says('enabledMcpjsonServers') || says('enableAllProjectMcpServers')) return undefined;
-  return `Claude Code has not been allowed to start this yet: start claude in ${project}, and say yes.`;
+  return `Claude Code has not been allowed to start this server yet: start claude in ${project}, and say yes.`;
 }
 
 /** Returns true when VALUE, the value of a setting of Claude Code, covers all servers or names live-lisp. */

@@ -18,7 +18,7 @@ test.each<[string, { args: string[]; env?: Record<string, string> }, string, num
   [
     'a wrong flag',
     { args: ['--bogus'] },
-    'Unknown flag --bogus; see live-lisp --help. Options of a command stand behind its name.',
+    'Unknown flag --bogus; see live-lisp --help. Put the options of a command after its name.',
     2,
   ],
   [

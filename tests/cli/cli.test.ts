@@ -144,7 +144,7 @@ describe('install', () => {
     expect((await run(['install'], env)).stdout).toMatch(/^No client is found here\./);
     expect(await run(['install', '--client', 'cursor'], env)).toEqual({
       code: 0,
-      stdout: `Wrote ${file}\nStart Cursor anew. To check its set-up: live-lisp doctor --client cursor\n`,
+      stdout: `Wrote ${file}\nRestart Cursor. To check its set-up: live-lisp doctor --client cursor\n`,
       stderr: '',
     });
     const doctor = await run(['doctor', '--client', 'cursor'], env);
@@ -163,7 +163,7 @@ describe('install', () => {
     expect(stdout).toBe(`May Codex run code in a sandbox without asking you? [y/N] 
 Wrote ${project}/.codex/config.toml
 Codex asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.
-Start Codex anew. To check its set-up: live-lisp doctor --client codex
+Restart Codex. To check its set-up: live-lisp doctor --client codex
 `);
     expect([code, stderr]).toEqual([0, '']);
   });
@@ -174,7 +174,7 @@ Start Codex anew. To check its set-up: live-lisp doctor --client codex
     expect(await run(['install', '--client', 'gemini'], env)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `live-lisp: ${file} is not JSON that can be read (CloseBraceExpected in line 1), and was left as it is. Correct it, and run this again.\n`,
+      stderr: `live-lisp: ${file} is not valid JSON (CloseBraceExpected in line 1), and was left as it is. Correct it, and run this again.\n`,
     });
   });
 });

@@ -92,7 +92,7 @@ describe('an SBCL', () => {
     const sbcl = write('broken-sbcl', '#!/bin/sh\necho "cannot find core" >&2\nexit 3\n');
     const { code, stdout } = await run(['doctor', '--sbcl', sbcl], home);
     expect(code).toBe(1);
-    expect(stdout).toContain(`FAIL sbcl: ${sbcl}: it does not run, or is no SBCL: cannot find core\n`);
+    expect(stdout).toContain(`FAIL sbcl: ${sbcl}: it does not run, or is not SBCL: cannot find core\n`);
   });
 
   test.each([

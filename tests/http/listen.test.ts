@@ -198,6 +198,6 @@ test.each([
   await expect(started(there)).rejects.toThrow(
     code === 'EADDRINUSE'
       ? `Another program listens at 127.0.0.1:${port}. Give another port, or end that program.`
-      : 'Nothing can listen at 192.0.2.1:0 (EADDRNOTAVAIL). Give an address of this machine and a port that you may use.',
+      : 'The server cannot listen at 192.0.2.1:0 (EADDRNOTAVAIL). Give an address of this machine and a port that you may use.',
   );
 });

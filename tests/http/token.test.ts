@@ -37,7 +37,7 @@ test('a link and a folder have none', () => {
   symlinkSync(file, `${file}-link`);
   for (const other of [`${file}-link`, folder.path]) {
     expect(() => readToken(other)).toThrow(
-      `The token cannot be read from ${other}, which is no regular file. Put it into a regular file of your own with mode 600.`,
+      `The token cannot be read from ${other}, which is not a regular file. Put it into a regular file of your own with mode 600.`,
     );
   }
 });
@@ -57,7 +57,7 @@ test.each(['', `${TOKEN}\n${TOKEN}`, 'é'.repeat(40), 'x'.repeat(2000)])('the te
 
 test('a file that is not there has none', () => {
   expect(() => readToken('/nowhere/token')).toThrow(
-    `There is no file /nowhere/token, which should have the token. ${ADVICE}`,
+    `The token file /nowhere/token does not exist. ${ADVICE}`,
   );
 });
 

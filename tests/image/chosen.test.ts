@@ -131,7 +131,7 @@ describe('an image that serves the workspace', () => {
     expect(again.split('\n').at(-1)).toBe(`The image is ${called(served)}.`);
     expect(await session.call('restart_image')).toEqual(
       bad(
-        `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${LINE}`,
+        `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: ${LINE}`,
       ),
     );
   });
@@ -172,7 +172,7 @@ describe('an image that serves the workspace', () => {
       `The connection to the Lisp image was lost: ${lost}. The next call that needs the image looks for it again.`,
     );
     const none = bad(
-      `The image ${called(first.served)}, in which this session worked, serves no more, and no other serves this workspace, so nothing was run. This session does not go on in an image of its own, which would lack what that image had. Only a server that is started with --image own has one. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
+      `The image ${called(first.served)}, in which this session worked, no longer serves, and no other image serves this workspace, so nothing was run. This session does not continue in a new image, which would lack what that image had. For a new image, the server must be started with --image own. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
     );
     expect(await evaluate(session, '1')).toEqual(none);
     expect(await evaluate(session, '1')).toEqual(none);

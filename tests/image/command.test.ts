@@ -61,7 +61,7 @@ function signal(session: Session, name: NodeJS.Signals): void {
 }
 
 const TRY =
-  'Try it in a terminal: it has to start SBCL without asking anything, such as for a password or whether a host is known. Then call again.';
+  'Try the command in a terminal: it must start SBCL without asking anything, such as for a password or whether to trust the host. Then call again.';
 
 describe('a command that does not lead to an image', () => {
   test('cannot be run', async () => {
@@ -97,7 +97,7 @@ describe('a command that does not lead to an image', () => {
     const session = await start('cat');
     expect(await session.call('eval_form', { form: '1' })).toEqual(
       bad(
-        `The image there did not start: its command writes back what it reads, as a terminal or another program than SBCL does.\nThe command: cat\nLeave out options that ask for a terminal, such as -t or -it, and see that it starts SBCL. Then call again.`,
+        `The image there did not start: its command echoes its input, as a terminal or a program other than SBCL does.\nThe command: cat\nLeave out options that ask for a terminal, such as -t or -it, and make sure that it starts SBCL. Then call again.`,
       ),
     );
   });
@@ -131,7 +131,7 @@ describe('a command that does not lead to an image', () => {
     const session = await start(path);
     expect(await session.call('eval_form', { form: '1' })).toEqual(
       bad(
-        `The image there did not start: its command starts an SBCL that cannot be used.\nThe command: ${path}\nSBCL 1.4.5 is too old: live-lisp needs 2.0.11 or newer. Install another there, or name it in the command. Then call again.`,
+        `The image there did not start: its command starts an SBCL that cannot be used.\nThe command: ${path}\nSBCL 1.4.5 is too old: live-lisp needs 2.0.11 or newer. Install another SBCL there, or name one in the command. Then call again.`,
       ),
     );
   });

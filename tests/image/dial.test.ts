@@ -55,7 +55,7 @@ describe('a client', () => {
       expect(notices.join()).toContain(called());
       expect(await session.text('image_status')).toContain(`The image is ${called()}, which the user runs`);
       expect((await session.call('restart_image', {})).text).toContain(
-        'The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: the one that live-lisp attach prints there',
+        'The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: the one that live-lisp attach prints there',
       );
     });
     await within(dialWords(), async (session) => {
@@ -90,7 +90,7 @@ describe('a client', () => {
     within(dialWords('sbcl-2'), async (session) => {
       expect(await session.call('eval_form', { form: '1' })).toEqual(
         bad(
-          `The image there did not start: its command exited with code 1.\nIt wrote last:\n  live-lisp: No image with the name sbcl-2 serves on this machine. These do: sbcl-1 (SBCL 2.2.9, pid ${image.served.pid}) in /srv/shop.\nThe command: ${dialWords('sbcl-2')}\nlive-lisp runs there and says why: have the user mend that, or correct --image there=... Then call again.`,
+          `The image there did not start: its command exited with code 1.\nIt wrote last:\n  live-lisp: No image with the name sbcl-2 serves on this machine. These do: sbcl-1 (SBCL 2.2.9, pid ${image.served.pid}) in /srv/shop.\nThe command: ${dialWords('sbcl-2')}\nlive-lisp there says why in the last line: ask the user to fix that, or correct --image there=... Then call again.`,
         ),
       );
     }));

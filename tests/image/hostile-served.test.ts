@@ -81,7 +81,7 @@ describe('a program that serves, and instead of a greeting', () => {
     const answer = await evaluated({ greet: () => {} });
     expect(answer).toEqual(
       bad(
-        `${odd} did not answer in time, so nothing was run; it may be busy. Call again later, or ask the user what it does. With the flag --image own this server works in an image of its own.`,
+        `${odd} did not answer in time, so nothing was run; it may be busy. Call again later, or ask the user what it is doing. With the flag --image own this server works in an image of its own.`,
       ),
     );
   });

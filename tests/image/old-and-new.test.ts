@@ -154,7 +154,7 @@ ${LOADS}`);
     for (const fresh of ['nobody', '--help', 'HEAD~9'])
       expect(await session.call('eval_form', { form: '1', fresh })).toEqual(
         bad(
-          `git knows no commit "${fresh}" in ${join(root.path, 'app')}, so nothing was done. Give fresh one that git log shows, such as HEAD or HEAD~1, or true.`,
+          `git knows no commit "${fresh}" in ${join(root.path, 'app')}, so nothing was done. Call with fresh: true, or with a commit that git log shows, such as fresh: HEAD~1.`,
         ),
       );
   });
@@ -193,7 +193,7 @@ describe('its refusals', () => {
     const [why = ''] = stderr.split('\n');
     expect(why).toMatch(/^fatal: not a git repository/);
     expect(await session.call('eval_form', { form: '1', fresh: 'HEAD' })).toEqual(
-      bad(`git does not give the files of HEAD in ${root.path} (${why}). ${INSTEAD}`),
+      bad(`git cannot read the files of HEAD in ${root.path} (${why}). ${INSTEAD}`),
     );
   });
 
@@ -209,7 +209,7 @@ describe('its refusals', () => {
     const fresh = join(root.path, 'fresh');
     mkdirSync(fresh);
     await expect(put(fresh)).rejects.toThrow(
-      /^git does not give the files of HEAD in .+\/fresh \(fatal: .+\)\. Nothing was done\./,
+      /^git cannot read the files of HEAD in .+\/fresh \(fatal: .+\)\. Nothing was done\./,
     );
     const tree = (mode: string, name: string, object: string) =>
       git(
@@ -224,7 +224,7 @@ describe('its refusals', () => {
     );
     const evil = git(root, ['commit-tree', '-m', 'Evil', outside]);
     await expect(put(root.path, evil)).rejects.toThrow(
-      `git does not give the files of ${evil} in ${root.path} (error: invalid path '../evil'). ${INSTEAD}`,
+      `git cannot read the files of ${evil} in ${root.path} (error: invalid path '../evil'). ${INSTEAD}`,
     );
     expect(existsSync(join(root.path, 'evil'))).toBe(false);
   });

@@ -96,7 +96,7 @@ describe('the folder', () => {
       const path = join(other.path, name);
       expect(servedImages(path)).toEqual({
         images: [],
-        refusal: `The folder ${path} of images that serve is not used: it is no folder. Remove it, and give the line in your image again.`,
+        refusal: `The folder ${path} of images that serve is not used: it is not a folder. Remove it, then enter the line in your image again.`,
       });
     }
     other.remove();
@@ -109,7 +109,7 @@ describe('the folder', () => {
     const path = isRoot ? place.path : '/';
     expect(servedImages(path)).toEqual({
       images: [],
-      refusal: `The folder ${path} of images that serve is not used: it belongs to another user. Have it removed, or name a folder of yours in LIVE_LISP_SERVING, for the image too.`,
+      refusal: `The folder ${path} of images that serve is not used: it belongs to another user. Have it removed, or set LIVE_LISP_SERVING to a folder of yours, for this server and the image.`,
     });
   });
 });

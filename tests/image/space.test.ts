@@ -22,7 +22,7 @@ test('a call says which heap fits, and that does', async () => {
   expect(isError).toBe(true);
   expect(text).toMatch(/^The Lisp image did not start: its runtime gave up: Can't allocate /);
   const remedy =
-    'SBCL reserves 12288 MB of address space for a heap of 4096 MB and needs some besides. This server may use 6835 MB (ulimit -v). Ask the user to start the server with --heap 1937MB, or to raise that limit.';
+    'SBCL reserves 12288 MB of address space for a heap of 4096 MB, and needs some more. This server may use only 6835 MB (ulimit -v). Ask the user to start the server with --heap 1937MB, or to raise that limit.';
   expect(text.endsWith(`\n${remedy}`)).toBe(true);
   expect(await firstAnswer(7_000_000, '--heap', '1937MB')).toEqual(good('3'));
 });
@@ -45,6 +45,6 @@ test.each([
 ])('for a heap of %d MB and a limit of %d octets it is advised to %s', (heapMb, octets, advice) => {
   const limitMb = Math.floor(octets / MB);
   expect(spaceRemedy(heapMb, limits(octets))).toBe(
-    `SBCL reserves ${3 * heapMb} MB of address space for a heap of ${heapMb} MB and needs some besides. This server may use ${limitMb} MB (ulimit -v). Ask the user to ${advice}`,
+    `SBCL reserves ${3 * heapMb} MB of address space for a heap of ${heapMb} MB, and needs some more. This server may use only ${limitMb} MB (ulimit -v). Ask the user to ${advice}`,
   );
 });

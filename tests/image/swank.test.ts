@@ -73,7 +73,7 @@ describe('a client', () => {
         const { text, isError } = await one.call('eval_form', { form: '1' });
         expect([isError, text.replace(/\(SBCL [^,]*,/, '(SBCL,')]).toEqual([
           true,
-          `The image sbcl-${sbcl.pid} (SBCL, pid ${sbcl.pid}), in which this session worked, serves no more: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to give this line in its REPL, then call again: ${LINE}`,
+          `The image sbcl-${sbcl.pid} (SBCL, pid ${sbcl.pid}), in which this session worked, no longer serves: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to enter this line in its REPL, then call again: ${LINE}`,
         ]);
       }),
     );
@@ -109,7 +109,7 @@ test('a Swank that is taken for Slynk says that it lacks what Slynk has', async 
   const { address, url } = await start();
   const taken = { address: { ...address, kind: 'slynk' as const }, url: url.replace('swank', 'slynk') };
   expect(await why(taken)).toMatch(
-    /^URL does not do what Slynk does, so nothing was run\. Its answer is an error: "Package SLYNK does not exist\..*"\. Ask the user whether it is Swank, and to correct --image\.$/,
+    /^URL does not behave like Slynk, so nothing was run\. It answered with an error: "Package SLYNK does not exist\..*"\. Ask the user whether it is Swank, and to correct --image\.$/,
   );
 });
 
@@ -126,7 +126,7 @@ test('a secret is said, and a wrong one is doubted', async () => {
     writeFileSync(file, 'close sesame\n');
     const wrong = await listenAs((socket) => socket.once('data', () => socket.destroy()));
     expect(await why(wrong)).toBe(
-      `URL closed the connection before it answered, so nothing was run. It may be something else than Swank, or expect another secret than that in ${file}. Ask the user which, then call again.`,
+      `URL closed the connection before it answered, so nothing was run. It may be something other than Swank, or expect another secret than the one in ${file}. Ask the user which is true, then call again.`,
     );
     wrong.close();
   } finally {
@@ -160,10 +160,10 @@ function answers(given: string[], outcome?: string): (text: string) => string {
 
 describe('what listens is not what was looked for', () => {
   const closed =
-    'It may be something else than Swank, or expect a secret that this server lacks: there is no HOME/.slime-secret. Ask the user which, then call again.';
-  const silent = `URL takes connections and did not answer in 0.4 s, so nothing was run. It may be busy, something else than Swank, or expect a secret that this server lacks: there is no HOME/.slime-secret. Ask the user which, then call again.`;
+    'It may be something other than Swank, or expect a secret that this server lacks (there is no HOME/.slime-secret). Ask the user which is true, then call again.';
+  const silent = `URL accepted the connection but did not answer in 0.4 s, so nothing was run. It may be busy, be something other than Swank, or expect a secret that this server lacks (there is no HOME/.slime-secret). Ask the user which is true, then call again.`;
   const foreign = (what: string) =>
-    `URL is not Swank: ${what}. So nothing was run. Ask the user for the port that (swank:create-server :port PORT :dont-close t) was given, and to start this server with --image swank://127.0.0.1:PORT.`;
+    `URL is not Swank: ${what}. So nothing was run. Ask the user for the PORT in (swank:create-server :port PORT :dont-close t), and to start this server with --image swank://127.0.0.1:PORT.`;
   const says = (text: string) => listenAs((socket) => socket.write(text));
   const lisp = (version = '2.2.9.debian', type = 'SBCL') =>
     `The Lisp behind URL (${type} ${version}, pid ${process.pid})`;
@@ -214,28 +214,32 @@ describe('what listens is not what was looked for', () => {
     [
       'it aborts',
       () => says(message('(:return (:abort "No \\"way\\"\nout") 1)')),
-      'URL does not do what Swank does, so nothing was run. Its answer is an error: "No \\"way\\" out". Ask the user whether it is Slynk, and to correct --image.',
+      'URL does not behave like Swank, so nothing was run. It answered with an error: "No \\"way\\" out". Ask the user whether it is Slynk, and to correct --image.',
     ],
-    ['its process is all that there are', () => says(INFO({ pid: -1 })), foreign('it tells no process')],
+    [
+      'its process is all that there are',
+      () => says(INFO({ pid: -1 })),
+      foreign('it did not tell its process id'),
+    ],
     [
       'it is another Lisp',
       () => says(INFO({ type: 'Clozure\tCommon Lisp', version: '1.12' })),
-      `${lisp('1.12', 'Clozure Common Lisp')} is not SBCL, in which alone live-lisp works, so nothing was loaded into it. Ask the user to run the program in SBCL, or to start this server without --image URL.`,
+      `${lisp('1.12', 'Clozure Common Lisp')} is not SBCL, and live-lisp works only in SBCL, so nothing was loaded into it. Ask the user to run the program in SBCL, or to start this server without --image URL.`,
     ],
     [
       'it is an SBCL too old',
       () => says(INFO({ version: '1.4.5' })),
-      `${lisp('1.4.5')} cannot be used. SBCL 1.4.5 is too old: live-lisp needs 2.0.11 or newer. Ask the user to run the image with another (https://www.sbcl.org/platform-table.html).`,
+      `${lisp('1.4.5')} cannot be used. SBCL 1.4.5 is too old: live-lisp needs 2.0.11 or newer. Ask the user to run the image in another SBCL (https://www.sbcl.org/platform-table.html).`,
     ],
     [
       'it is behind a tunnel',
       () => listenAsSwank(answers([INFO(), returned('nil', 2)])),
-      `${lisp()} does not see the files of this server, so nothing was loaded into it. It is on another machine, as behind a tunnel of ssh, in a container, or of another user. Ask the user to give it the line that live-lisp attach prints there, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`,
+      `${lisp()} does not see the files of this server, so nothing was loaded into it. It runs on another machine (as behind an ssh tunnel), in a container, or as another user. Ask the user to run live-lisp attach there, to enter the printed line in its REPL, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`,
     ],
     [
       'it serves elsewhere',
       () => listenAsSwank(answers([INFO(), returned('t', 2), returned('t', 3)], 'LIVE-LISP SERVES\n')),
-      `${lisp()} has loaded live-lisp, and does not serve in SERVING. Ask the user to start this server and that Lisp with the same LIVE_LISP_SERVING. In a container it serves there only; then --image NAME='docker exec -i CONTAINER live-lisp dial' leads to it.`,
+      `${lisp()} has loaded live-lisp, but does not serve in SERVING. Ask the user to start this server and that Lisp with the same LIVE_LISP_SERVING. A Lisp in a container serves only there: reach it with --image NAME='docker exec -i CONTAINER live-lisp dial'.`,
     ],
     [
       'loading fails',
@@ -243,18 +247,18 @@ describe('what listens is not what was looked for', () => {
         listenAsSwank(
           answers([INFO(), returned('t', 2), returned('t', 3)], '; noise\nLIVE-LISP FAILED No\nway.\n'),
         ),
-      `${lisp()} could not load live-lisp: No way. Ask the user to mend that, then call again. In its REPL this line does the same: ${LINE}`,
+      `${lisp()} could not load live-lisp: No way. Ask the user to fix that, then call again. This line in its REPL also loads live-lisp: ${LINE}`,
     ],
     [
       'loading hangs',
       () => listenAsSwank(answers([INFO(), returned('t', 2), returned('t', 3)])),
-      `${lisp()} has not loaded live-lisp in 0.5 s. Ask the user what it does, and to give this line in its REPL, then call again: ${LINE}`,
+      `${lisp()} has not loaded live-lisp in 0.5 s. Ask the user what it is doing, and to enter this line in its REPL, then call again: ${LINE}`,
       { compile: 500 },
     ],
     [
       'its process ends meanwhile',
       () => listenAsSwank(answers([INFO({ pid: 2 ** 31 - 1 }), returned('t', 2), returned('t', 3)])),
-      `The Lisp behind URL (SBCL 2.2.9.debian, pid ${2 ** 31 - 1}) could not load live-lisp: its process ended meanwhile. Ask the user to mend that, then call again. In its REPL this line does the same: ${LINE}`,
+      `The Lisp behind URL (SBCL 2.2.9.debian, pid ${2 ** 31 - 1}) could not load live-lisp: its process ended meanwhile. Ask the user to fix that, then call again. This line in its REPL also loads live-lisp: ${LINE}`,
     ],
   ])('%s', async (_, listen, text, times) => {
     const home = temporaryFolder();

@@ -31,7 +31,7 @@ function outputOf(named: ClientName, title: string): string[] {
     : [];
   const mute = ['gemini', 'opencode'].includes(named)
     ? [
-        `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`,
+        `In ${title} the server cannot ask you, so it refuses dangerous calls. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`,
       ]
     : [];
   return [...asks, ...mute];
@@ -77,7 +77,7 @@ test.each(WRITTEN)(
     expect(await machine.install(name, { scope })).toEqual([
       ...Object.keys(written).map((file) => `Wrote ${file}`),
       ...outputOf(name, String(title)),
-      `Start ${title} anew. To check its set-up: live-lisp doctor --client ${name}`,
+      `Restart ${title}. To check its set-up: live-lisp doctor --client ${name}`,
     ]);
     expect(machine.files()).toEqual(files);
     for (const [file, held] of Object.entries(written)) {
@@ -145,7 +145,7 @@ describe('Emacs', () => {
       'Emacs is set up in its init file, which live-lisp does not edit: live-lisp install --client emacs prints what to put there.',
     ]);
     expect(await machine.doctor('emacs')).toEqual([
-      'ok Emacs with mcp.el: its configuration is Lisp, which is not read',
+      'ok Emacs with mcp.el: its configuration is Lisp code, which doctor does not read',
     ]);
     expect(machine.files()).toEqual([]);
   });

@@ -229,7 +229,7 @@ describe('the file itself', () => {
     ]);
     const place = { ...machine.place, environment: { PATH: '', CODEX_HOME: machine.write('file', '') } };
     expect(await machine.install('codex', { context: place })).toEqual([
-      'HOME/file/config.toml cannot be written (ENOTDIR: not a directory), and is as it was. Make it writable, and run this again.',
+      'HOME/file/config.toml cannot be written (ENOTDIR: not a directory), and is unchanged. Make it writable, and run this again.',
     ]);
   });
 });
@@ -241,31 +241,31 @@ describe('what is not edited', () => {
       'cursor',
       CURSOR,
       '{ "a": ',
-      `is not JSON that can be read (ValueExpected in line 1), ${LEFT} Correct it, and run this again.`,
+      `is not valid JSON (ValueExpected in line 1), ${LEFT} Correct it, and run this again.`,
     ],
     [
       'cursor',
       CURSOR,
       '[]',
-      `is not JSON that can be read (it holds no object), ${LEFT} Correct it, and run this again.`,
+      `is not valid JSON (it holds no object), ${LEFT} Correct it, and run this again.`,
     ],
     [
       'codex',
       CODEX,
       'a = \n',
-      `is not TOML that can be read (Invalid TOML document: invalid value), ${LEFT} Correct it, and run this again.`,
+      `is not valid TOML (Invalid TOML document: invalid value), ${LEFT} Correct it, and run this again.`,
     ],
     [
       'codex',
       CODEX,
       'mcp_servers = { other = { command = "x" } }\n',
-      `has a form that live-lisp does not edit, ${LEFT} Change mcp_servers.live-lisp in it by hand.`,
+      `cannot be edited safely, ${LEFT} Change mcp_servers.live-lisp in it by hand.`,
     ],
     [
       'cursor',
       CURSOR,
       '{ "mcpServers": [] }',
-      `has a form that live-lisp does not edit, ${LEFT} Change mcpServers.live-lisp in it by hand.`,
+      `cannot be edited safely, ${LEFT} Change mcpServers.live-lisp in it by hand.`,
     ],
     [
       'cursor',
@@ -289,7 +289,7 @@ describe('what is not edited', () => {
   test('keeps the other files of the client from being changed', async () => {
     machine.write('.claude/settings.json', '{');
     expect(await machine.install('claude')).toEqual([
-      `HOME/.claude/settings.json is not JSON that can be read (CloseBraceExpected in line 1), ${LEFT} Correct it, and run this again.`,
+      `HOME/.claude/settings.json is not valid JSON (CloseBraceExpected in line 1), ${LEFT} Correct it, and run this again.`,
     ]);
     expect(machine.files()).toEqual(['HOME/.claude/settings.json']);
   });
@@ -297,7 +297,7 @@ describe('what is not edited', () => {
   test('is a copy in the cache of npx', async () => {
     const launch = { node: machine.node, args: ['/x/_npx/1/node_modules/live-lisp/dist/live-lisp.js'] };
     expect(await machine.install('cursor', { launch })).toEqual([
-      'This copy of live-lisp lies in the cache of npx, which npx empties. Install the packed file (npm install --global FILE.tgz), then run live-lisp install.',
+      'This copy of live-lisp is in the cache of npx, which npx can empty. Install the packed file (npm install --global FILE.tgz), then run live-lisp install.',
     ]);
   });
 });

@@ -36,7 +36,7 @@ describe('install runs', () => {
       `Ran: ${add}`,
       'Wrote HOME/.claude/settings.json',
       'Claude Code asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.',
-      'Start Claude Code anew. To check its set-up: live-lisp doctor --client claude',
+      'Restart Claude Code. To check its set-up: live-lisp doctor --client claude',
     ]);
     expect(machine.backups()).toEqual(['{ "n": 1 }']);
     expect(await machine.install('claude')).toEqual([
@@ -60,7 +60,7 @@ describe('install runs', () => {
     expect(await machine.install('codex')).toEqual([
       'Ran: codex mcp add live-lisp -- NODE SCRIPT',
       'Codex asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.',
-      'Start Codex anew. To check its set-up: live-lisp doctor --client codex',
+      'Restart Codex. To check its set-up: live-lisp doctor --client codex',
     ]);
     expect(machine.named(machine.read('.codex/config.toml') ?? '')).toBe(
       'model = "x"\n\n[mcp_servers.live-lisp]\ncommand = "NODE"\nargs = ["SCRIPT"]\n',
@@ -86,7 +86,7 @@ describe('install runs', () => {
   test('one that fails, and shows what it wrote', async () => {
     machine.program('claude', 'echo "no such scope" >&2; exit 3');
     expect(await machine.install('claude')).toEqual([
-      'claude mcp add --scope user live-lisp -- NODE SCRIPT failed: no such scope\nCorrect what it names, and run this again.'.replace(
+      'claude mcp add --scope user live-lisp -- NODE SCRIPT failed: no such scope\nFix that, and run this again.'.replace(
         'claude',
         machine.named(join(machine.node, '..', 'claude')),
       ),
@@ -104,7 +104,7 @@ describe('the doctor', () => {
       'ok Cursor: its program is not on PATH',
       'ok user: no entry live-lisp in HOME/.cursor/mcp.json',
       'ok project: no entry live-lisp in PROJECT/.cursor/mcp.json',
-      'FAIL Cursor starts no live-lisp: live-lisp install --client cursor sets it up',
+      'FAIL Cursor does not start live-lisp: live-lisp install --client cursor sets it up',
     ]);
   });
 
@@ -147,7 +147,7 @@ describe('the doctor', () => {
     machine.write('.claude.json', JSON.stringify({ projects }));
     expect(await machine.doctor('claude')).toEqual([
       ...none,
-      'FAIL Claude Code starts no live-lisp: live-lisp install --client claude sets it up',
+      'FAIL Claude Code does not start live-lisp: live-lisp install --client claude sets it up',
     ]);
   });
 
@@ -170,7 +170,7 @@ describe('the doctor', () => {
       'FAIL /gone/node cannot be run: run live-lisp install again',
       'FAIL /gone/live-lisp.js is not there: run live-lisp install again',
       'ok project: PROJECT/.cursor/mcp.json starts node /gone/live-lisp.js',
-      'ok node is looked for on PATH, and a client with windows can have another PATH',
+      'ok node is looked for on PATH, and a graphical client can have another PATH',
       'FAIL /gone/live-lisp.js is not there: run live-lisp install again',
     ]);
   });
@@ -183,7 +183,7 @@ describe('the doctor', () => {
         'ok Gemini CLI: its program is not on PATH',
         'FAIL user: the entry live-lisp in HOME/.gemini/settings.json has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client gemini --scope user',
         'ok project: no entry live-lisp in PROJECT/.gemini/settings.json',
-        'FAIL Gemini CLI starts no live-lisp: live-lisp install --client gemini sets it up',
+        'FAIL Gemini CLI does not start live-lisp: live-lisp install --client gemini sets it up',
       ]);
     },
   );
@@ -191,7 +191,7 @@ describe('the doctor', () => {
   test('sees a file that cannot be read', async () => {
     machine.write('.cursor/mcp.json', '{');
     expect((await machine.doctor('cursor'))[1]).toMatch(
-      /^FAIL HOME\/\.cursor\/mcp\.json is not JSON that can be read /,
+      /^FAIL HOME\/\.cursor\/mcp\.json is not valid JSON \(/,
     );
   });
 });
@@ -209,13 +209,13 @@ describe('an entry that the doctor starts', () => {
     machine.program('server', 'echo "$HERE $1 $(/bin/pwd)" >&2; exit 3');
     const command = join(machine.node, '..', 'server');
     expect(await outputOf({ command, args: ['--flag'], env: { HERE: 'so' } })).toBe(
-      'FAIL it was started, and does not work: it ended before it answered (exit code 3); it wrote: so --flag PROJECT',
+      'FAIL the server does not work: it ended before it answered (exit code 3); it wrote: so --flag PROJECT',
     );
   });
 
   test('says why it cannot be run', async () => {
     const cannot = (why: string) =>
-      `FAIL it was started, and does not work: it cannot be run (${why}). Correct what that names, and run this again`;
+      `FAIL the server does not work: it cannot be run (${why}). Fix that, and run this again`;
     const received = "The argument 'args[0]' must be a string without null bytes. Received 'a\\x00b'";
     expect(await outputOf({ args: ['a\0b'] })).toBe(cannot(received));
     machine.write(machine.node, '#!/no/such/program\n');
@@ -224,7 +224,7 @@ describe('an entry that the doctor starts', () => {
 
   test('says why it cannot serve', async () => {
     expect(await outputOf({ args: [machine.script, '--root', '/no/such'] })).toBe(
-      'FAIL it was started, and does not work: live-lisp cannot start: --root must be an existing directory, and /no/such is none.',
+      'FAIL the server does not work: live-lisp cannot start: --root must be an existing directory, and /no/such is none.',
     );
   });
 
@@ -264,7 +264,7 @@ describe('an entry that the doctor starts', () => {
 describe('a folder that the client does not trust', () => {
   const UNTRUSTED = {
     claude:
-      'FAIL Claude Code does not trust PROJECT yet, so it does not start this: start claude there, and say yes.',
+      'FAIL Claude Code does not trust PROJECT yet, so it does not start this server: start claude there, and say yes.',
     codex:
       'FAIL Codex does not trust PROJECT yet, so it does not read this file: start codex there, and say yes.',
     gemini:
@@ -306,7 +306,9 @@ describe('a folder that the client does not trust', () => {
       'has not allowed the server',
       'claude',
       claude({}, '/'),
-      ['FAIL Claude Code has not been allowed to start this yet: start claude in PROJECT, and say yes.'],
+      [
+        'FAIL Claude Code has not been allowed to start this server yet: start claude in PROJECT, and say yes.',
+      ],
     ],
     [
       'has refused the server',
@@ -315,7 +317,7 @@ describe('a folder that the client does not trust', () => {
         projects: { [project]: { hasTrustDialogAccepted: true, disabledMcpjsonServers: ['live-lisp'] } },
       }),
       [
-        'FAIL Claude Code was told not to start this: run claude mcp reset-project-choices in PROJECT, then start claude there, and say yes.',
+        'FAIL Claude Code was told not to start this server: run claude mcp reset-project-choices in PROJECT, then start claude there, and say yes.',
       ],
     ],
     [
@@ -392,7 +394,7 @@ describe('a plugin of ours', () => {
     const head = `ok ${title} has ${plugin}, which starts the command live-lisp`;
     expect((await machine.doctor(client)).slice(-2)).toEqual([
       head,
-      'FAIL there is no command live-lisp on PATH: npm install --global FILE.tgz, the packed file, puts it there',
+      'FAIL there is no command live-lisp on PATH: install the packed file with npm install --global FILE.tgz',
     ]);
     machine.program('live-lisp', `exec ${process.execPath} ${SERVER}`);
     expect((await machine.doctor(client)).slice(-2)).toEqual([head, WORKS]);
@@ -420,7 +422,7 @@ describe('a plugin of ours', () => {
   test('that is turned off counts as none', async () => {
     machine.write('.claude/settings.json', '{"enabledPlugins": {"live-lisp@shop": false}}');
     expect((await machine.doctor('claude')).at(-1)).toBe(
-      'FAIL Claude Code starts no live-lisp: live-lisp install --client claude sets it up',
+      'FAIL Claude Code does not start live-lisp: live-lisp install --client claude sets it up',
     );
   });
 });
@@ -429,7 +431,7 @@ describe('the list of clients', () => {
   test('says which are found, and what to type', () => {
     machine.program('codex', '');
     machine.write('.cursor/mcp.json', '{}');
-    expect(clientList(machine.place)).toBe(`Clients that are found here, and what sets each up:
+    expect(clientList(machine.place)).toBe(`Clients found here, and the command that sets each up:
   Codex              live-lisp install --client codex
   Cursor             live-lisp install --client cursor
 Not found: claude, gemini, opencode, vscode, zed, emacs, windsurf, claude-desktop.

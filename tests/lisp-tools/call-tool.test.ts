@@ -86,7 +86,7 @@ describe('nesting', () => {
     expect(await session.eval('(values (down 16))')).toBe(':BOTTOM');
     await session.eval('(defun end () (call "(end)"))');
     expect(await session.eval(caught('(end)'))).toMatch(
-      /^"(?:Tool eval_form failed: Error: ){16}Tool eval_form failed: Code can nest tool calls 16 levels deep, not deeper\.\n/,
+      /^"(?:Tool eval_form failed: Error: ){16}Tool eval_form failed: Code can nest tool calls at most 16 levels deep\.\n/,
     );
   });
 
@@ -169,10 +169,10 @@ describe('threads', () => {
     await session.eval(`(defvar *refusal* nil)
       (defun fork () (in-thread (lambda ()
         (handler-case (call "(fork)")
-          (error (e) (let ((text (princ-to-string e))) (when (search "not more" text) (setf *refusal* text))))))))`);
+          (error (e) (let ((text (princ-to-string e))) (when (search "at most" text) (setf *refusal* text))))))))`);
     await session.eval('(fork)', { timeout: 600 });
     expect(await session.eval('*refusal*')).toBe(
-      '"Tool eval_form failed: Other threads can have 256 tool calls under way, not more."',
+      '"Tool eval_form failed: Background threads can have at most 256 tool calls under way."',
     );
     const threads =
       '(count "live-lisp evaluate" (sb-thread:list-all-threads) :key #\'sb-thread:thread-name :test #\'equal)';

@@ -36,7 +36,7 @@ const OTHERWISE =
   ' Or ask the user to start the server with --no-sandbox, best in a container or as another user.';
 const MISSING = `bubblewrap is not installed (there is no bwrap on PATH outside the workspace). Ask the user to install it: ${installCommand('bubblewrap')}. Then start the server again.`;
 const SAID = 'bwrap: No permissions to create new namespace';
-const FORBIDDEN = `this system does not allow user namespaces (${SAID}). Ask the user to allow them. What allows them is sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.`;
+const FORBIDDEN = `this system does not allow user namespaces (${SAID}). Ask the user to allow them with sysctl: kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.`;
 
 /** Returns a PATH on which bwrap is a program that says what SAYS says and fails; none at all without SAYS. */
 function pathWith(says?: string): string {

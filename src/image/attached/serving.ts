@@ -47,7 +47,7 @@ export function servedImages(folder: string | undefined): ServedImageList {
     return { images: files.flatMap((file) => servedImage(folder, file) ?? []) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const refusal = `The folder ${folder}, where images that serve are looked for, cannot be read (${code ?? String(error)}). Make it a folder of yours that only you can use: chmod 700.`;
+    const refusal = `The folder ${folder} of images that serve cannot be read (${code ?? String(error)}). Make it a folder of yours that only you can use: chmod 700.`;
     return { images: [], refusal };
   }
 }
@@ -59,11 +59,11 @@ const unused = (folder: string, why: string) =>
  * folder for the user. */
 const FAULTS = {
   'no folder': (folder: string) =>
-    unused(folder, 'it is no folder. Remove it, and give the line in your image again.'),
+    unused(folder, 'it is not a folder. Remove it, then enter the line in your image again.'),
   foreign: (folder: string) =>
     unused(
       folder,
-      'it belongs to another user. Have it removed, or name a folder of yours in LIVE_LISP_SERVING, for the image too.',
+      'it belongs to another user. Have it removed, or set LIVE_LISP_SERVING to a folder of yours, for this server and the image.',
     ),
   open: (folder: string) => unused(folder, `other users can reach it. Change that: chmod 700 ${folder}`),
 };

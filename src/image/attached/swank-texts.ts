@@ -57,39 +57,39 @@ export class SwankTexts {
       case 'unreachable':
         return `${url} cannot be reached, so nothing was run: ${message}. Ask the user to evaluate ${start} in their image, or to correct the port in --image, then call again.`;
       case 'closed':
-        return `${url} closed the connection before it answered, so nothing was run. It may be something else than ${NAMES[kind]}, ${secret.doubt}. Ask the user which, then call again.`;
+        return `${url} closed the connection before it answered, so nothing was run. It may be something other than ${NAMES[kind]}, ${secret.doubt}. Ask the user which is true, then call again.`;
       case 'silent':
-        return `${url} takes connections and did not answer in ${this.#times.greeting / 1000} s, so nothing was run. It may be busy, something else than ${NAMES[kind]}, ${secret.doubt}. Ask the user which, then call again.`;
+        return `${url} accepted the connection but did not answer in ${this.#times.greeting / 1000} s, so nothing was run. It may be busy, be something other than ${NAMES[kind]}, ${secret.doubt}. Ask the user which is true, then call again.`;
       case 'foreign':
-        return `${url} is not ${NAMES[kind]}: ${message}. So nothing was run. Ask the user for the port that ${start.replace(String(port), 'PORT')} was given, and to start this server with --image ${kind}://${host}:PORT.`;
+        return `${url} is not ${NAMES[kind]}: ${message}. So nothing was run. Ask the user for the PORT in ${start.replace(String(port), 'PORT')}, and to start this server with --image ${kind}://${host}:PORT.`;
       case 'unreadable':
       case 'aborted':
-        return `${url} does not do what ${NAMES[kind]} does, so nothing was run. Its answer is an error: ${JSON.stringify(shown(message))}. Ask the user whether it is ${NAMES[kind === 'swank' ? 'slynk' : 'swank']}, and to correct --image.`;
+        return `${url} does not behave like ${NAMES[kind]}, so nothing was run. It answered with an error: ${JSON.stringify(shown(message))}. Ask the user whether it is ${NAMES[kind === 'swank' ? 'slynk' : 'swank']}, and to correct --image.`;
     }
   }
 
   elsewhereText(lisp: Lisp): string {
-    return `${this.lispName(lisp)} does not see the files of this server, so nothing was loaded into it. It is on another machine, as behind a tunnel of ssh, in a container, or of another user. Ask the user to give it the line that live-lisp attach prints there, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`;
+    return `${this.lispName(lisp)} does not see the files of this server, so nothing was loaded into it. It runs on another machine (as behind an ssh tunnel), in a container, or as another user. Ask the user to run live-lisp attach there, to enter the printed line in its REPL, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`;
   }
 
   otherLispText(lisp: Lisp): string {
-    return `${this.lispName(lisp)} is not SBCL, in which alone live-lisp works, so nothing was loaded into it. Ask the user to run the program in SBCL, or to start this server without --image ${this.#url}.`;
+    return `${this.lispName(lisp)} is not SBCL, and live-lisp works only in SBCL, so nothing was loaded into it. Ask the user to run the program in SBCL, or to start this server without --image ${this.#url}.`;
   }
 
   failedText(lisp: Lisp, why: string): string {
-    return `${this.lispName(lisp)} could not load live-lisp: ${shown(why).replace(/\.$/, '')}. Ask the user to mend that, then call again. In its REPL this line does the same: ${this.#attachLine}`;
+    return `${this.lispName(lisp)} could not load live-lisp: ${shown(why).replace(/\.$/, '')}. Ask the user to fix that, then call again. This line in its REPL also loads live-lisp: ${this.#attachLine}`;
   }
 
   slowText(lisp: Lisp): string {
-    return `${this.lispName(lisp)} has not loaded live-lisp in ${this.#times.compile / 1000} s. Ask the user what it does, and to give this line in its REPL, then call again: ${this.#attachLine}`;
+    return `${this.lispName(lisp)} has not loaded live-lisp in ${this.#times.compile / 1000} s. Ask the user what it is doing, and to enter this line in its REPL, then call again: ${this.#attachLine}`;
   }
 
   notHereText(lisp: Lisp): string {
-    return `${this.lispName(lisp)} has loaded live-lisp, and does not serve in ${this.#folder}. Ask the user to start this server and that Lisp with the same LIVE_LISP_SERVING. In a container it serves there only; then --image NAME='docker exec -i CONTAINER live-lisp dial' leads to it.`;
+    return `${this.lispName(lisp)} has loaded live-lisp, but does not serve in ${this.#folder}. Ask the user to start this server and that Lisp with the same LIVE_LISP_SERVING. A Lisp in a container serves only there: reach it with --image NAME='docker exec -i CONTAINER live-lisp dial'.`;
   }
 
   stoppedText(image: Served): string {
-    return `The image ${servedName(image)}, in which this session worked, serves no more: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to give this line in its REPL, then call again: ${this.#attachLine}`;
+    return `The image ${servedName(image)}, in which this session worked, no longer serves: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to enter this line in its REPL, then call again: ${this.#attachLine}`;
   }
 }
 

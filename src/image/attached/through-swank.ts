@@ -145,12 +145,12 @@ export class ThroughSwank {
       features: Array.isArray(features) ? features.map((name) => String(name).slice(1).toUpperCase()) : [],
     };
     if (!(Number.isSafeInteger(lisp.pid) && lisp.pid > 0))
-      throw new SwankError('foreign', 'it tells no process');
+      throw new SwankError('foreign', 'it did not tell its process id');
     if (lisp.kind !== 'SBCL') throw new SetupError(this.#texts.otherLispText(lisp));
     const bits = lisp.features.includes('64-BIT') ? 64 : 32;
     const why = this.#options.whyUnsupported(
       { ...lisp, bits },
-      'Ask the user to run the image with another (https://www.sbcl.org/platform-table.html).',
+      'Ask the user to run the image in another SBCL (https://www.sbcl.org/platform-table.html).',
     );
     if (why !== undefined) throw new SetupError(`${this.#texts.lispName(lisp)} cannot be used. ${why}`);
     return lisp;
@@ -185,8 +185,8 @@ function secretOf({ kind }: SwankAddress): Secret {
     text: found?.octets.toString().split('\n', 1).join(),
     doubt:
       found === undefined
-        ? `or expect a secret that this server lacks: there is no ${file}`
-        : `or expect another secret than that in ${file}`,
+        ? `or expect a secret that this server lacks (there is no ${file})`
+        : `or expect another secret than the one in ${file}`,
   };
 }
 

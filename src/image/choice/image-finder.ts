@@ -81,11 +81,11 @@ export class ImageFinder {
     const head =
       used === undefined
         ? 'The image that served this workspace is gone'
-        : `The image ${servedName(used)}, in which this session worked, serves no more, and no other serves this workspace`;
+        : `The image ${servedName(used)}, in which this session worked, no longer serves, and no other image serves this workspace`;
     return [
       `${head}, so nothing was run.`,
       ...(refusal === undefined ? [] : [refusal]),
-      'This session does not go on in an image of its own, which would lack what that image had. Only a server that is started with --image own has one.',
+      'This session does not continue in a new image, which would lack what that image had. For a new image, the server must be started with --image own.',
       `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#attachLine}`,
     ].join(' ');
   }

@@ -121,8 +121,8 @@ export class Bootstrap {
     const found = ANSWER.exec(this.#text);
     if (this.#text.slice(0, found?.index).includes(OPENING)) {
       this.#fail(
-        'writes back what it reads, as a terminal or another program than SBCL does',
-        'Leave out options that ask for a terminal, such as -t or -it, and see that it starts SBCL.',
+        'echoes its input, as a terminal or a program other than SBCL does',
+        'Leave out options that ask for a terminal, such as -t or -it, and make sure that it starts SBCL.',
       );
       return;
     }

@@ -27,7 +27,7 @@ const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 
 
 /** The reason that is reported for the loss of an image whose program has called (live-lisp:stop). */
 const LET_GO =
-  '(live-lisp:stop) took live-lisp out of it; it goes on by itself, unseen, until its program or this server ends';
+  '(live-lisp:stop) took live-lisp out of it; that image runs on, unobserved, until its program or this server ends';
 
 /** A command that starts a remote image. */
 interface Elsewhere {

@@ -66,7 +66,7 @@ export function imagePlan(
   return {
     ...then,
     forms: () => [...FORMS.map((name) => readFileSync(join(lispFolder, name), 'latin1')), call].join('\n'),
-    refusal: (facts) => whyUnsupported(facts, 'Install another there, or name it in the command.'),
+    refusal: (facts) => whyUnsupported(facts, 'Install another SBCL there, or name one in the command.'),
     sources: () => sourcesIn(lispFolder),
   };
 }
@@ -123,10 +123,10 @@ export function notStartedText(image: ImageCommand, failed: FailedCommand): stri
   }
   const why = problem ?? (exitCode === undefined ? 'was ended' : `exited with code ${exitCode}`);
   const usual = isFromLiveLisp(lastLines)
-    ? `live-lisp runs there and says why: have the user mend that, or correct --image ${image.name}=...`
+    ? `live-lisp there says why in the last line: ask the user to fix that, or correct --image ${image.name}=...`
     : exitCode === NO_PROGRAM
       ? `There is no program of that name there: install SBCL there, or give its path in --image ${image.name}=...`
-      : 'Try it in a terminal: it has to start SBCL without asking anything, such as for a password or whether a host is known.';
+      : 'Try the command in a terminal: it must start SBCL without asking anything, such as for a password or whether to trust the host.';
   return [
     `The image ${image.name} did not start: its command ${why}.`,
     ...(lastLines.length === 0 ? [] : ['It wrote last:', ...lastLines.map((line) => `  ${line}`)]),

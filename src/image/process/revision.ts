@@ -42,7 +42,7 @@ export async function putRevision(
     const [commit = ''] = NO_COMMIT.test(revision) ? [] : await git(repository, wanted).catch(() => []);
     if (commit === '')
       throw new CallError(
-        `git knows no commit ${JSON.stringify(revision)} in ${root}, so nothing was done. Give fresh one that git log shows, such as HEAD or HEAD~1, or true.`,
+        `git knows no commit ${JSON.stringify(revision)} in ${root}, so nothing was done. Call with fresh: true, or with a commit that git log shows, such as fresh: HEAD~1.`,
       );
     await git(repository, ['init', '--quiet', '--bare', '--template=', scratch], PLAIN);
     const own = { ...PLAIN, GIT_DIR: scratch, GIT_ALTERNATE_OBJECT_DIRECTORIES: resolve(root, objects) };
@@ -56,7 +56,7 @@ export async function putRevision(
     const { stderr } = error as { stderr?: string };
     if (stderr === undefined) throw error;
     const [why = ''] = stderr.trim().split('\n');
-    throw new CallError(`git does not give the files of ${revision} in ${root} (${why}). ${INSTEAD}`);
+    throw new CallError(`git cannot read the files of ${revision} in ${root} (${why}). ${INSTEAD}`);
   }
 }
 

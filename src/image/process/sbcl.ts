@@ -69,7 +69,7 @@ export async function askSbcl(sbcl: string, sandbox: CommandSandbox | undefined)
     (error: Partial<ProgramOutput> & Error) => ({ stdout: '', stderr: error.stderr || error.message }),
   );
   const [, version, bits, features = ''] = /^live-lisp (\S+) (\d+) (.+)$/m.exec(stdout) ?? [];
-  if (version === undefined) throw new Error(`it does not run, or is no SBCL: ${(stderr + stdout).trim()}`);
+  if (version === undefined) throw new Error(`it does not run, or is not SBCL: ${(stderr + stdout).trim()}`);
   return { version, bits: Number(bits), features: features.split(' ') };
 }
 

@@ -20,7 +20,7 @@ export function spaceRemedy(heapMb: number, limits: string = ownLimits()): strin
   const mostMb = Math.floor((limitMb - NON_HEAP_MB) / SPACE_PER_HEAP);
   const smaller = mostMb < LEAST_HEAP_MB ? '' : `start the server with --heap ${mostMb}MB, or to `;
   return (
-    `SBCL reserves ${spaceMb} MB of address space for a heap of ${heapMb} MB and needs some besides. This server may use ` +
+    `SBCL reserves ${spaceMb} MB of address space for a heap of ${heapMb} MB, and needs some more. This server may use only ` +
     `${limitMb} MB (ulimit -v). Ask the user to ${smaller}raise that limit.`
   );
 }

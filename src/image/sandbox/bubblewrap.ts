@@ -46,7 +46,7 @@ export function missingBubblewrap(platform: string = process.platform): Obstacle
 /** Returns the Obstacle for a kind of processor for which live-lisp has no filter of system calls. */
 export function unknownProcessor(): Obstacle {
   return {
-    why: `no filter of system calls is known for this kind of processor (${process.arch})`,
+    why: `there is no system-call filter for this kind of processor (${process.arch})`,
     remedy: 'To confine code on this system, run the server in a container or a virtual machine.',
   };
 }
@@ -115,7 +115,7 @@ function failure(message: string): Obstacle {
       ? `this system does not allow user namespaces (${message})`
       : `bubblewrap fails (${message})`,
     remedy: namespaces
-      ? 'Ask the user to allow them. What allows them is sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.'
+      ? 'Ask the user to allow them with sysctl: kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.'
       : 'Ask the user to look into that: live-lisp doctor tries it again.',
   };
 }

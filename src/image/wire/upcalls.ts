@@ -128,14 +128,14 @@ export class CodeCalls {
   /** Returns the reason why a tool call is refused; undefined when it is allowed. CHARACTERS is the length of its
    * arguments as JSON. */
   #refusal({ call, job }: Upcall & { kind: 'call' }, characters: number): string | undefined {
-    if (this.#running.has(call)) return `There is a tool call with the number ${call} under way.`;
+    if (this.#running.has(call)) return `A tool call with the number ${call} is already under way.`;
     if (this.#operations(job).length > MAX_LEVELS)
-      return `Code can nest tool calls ${MAX_LEVELS} levels deep, not deeper.`;
+      return `Code can nest tool calls at most ${MAX_LEVELS} levels deep.`;
     if (job === undefined && this.#fromThreads >= MAX_THREAD_CALLS)
-      return `Other threads can have ${MAX_THREAD_CALLS} tool calls under way, not more.`;
-    if (this.#running.size >= MAX_CALLS) return `Code can have ${MAX_CALLS} tool calls under way, not more.`;
+      return `Background threads can have at most ${MAX_THREAD_CALLS} tool calls under way.`;
+    if (this.#running.size >= MAX_CALLS) return `Code can have at most ${MAX_CALLS} tool calls under way.`;
     if (this.#characters + characters > MAX_CHARACTERS)
-      return `The arguments of tool calls that are under way can take ${MAX_CHARACTERS} characters together, not more.`;
+      return `The arguments of all tool calls under way can take at most ${MAX_CHARACTERS} characters together.`;
     if (this.#upcalls.callTool === undefined) return 'There are no tools to call.';
     return undefined;
   }
@@ -162,7 +162,7 @@ export class CodeCalls {
     const refuse = (why: string) =>
       this.#peer.notify('called', { call, failure: `Its result cannot be passed to the image: ${why}.` });
     if (this.#unread() > UNREAD_LIMIT) {
-      refuse(`${UNREAD_LIMIT} octets of other answers were not read yet`);
+      refuse(`${UNREAD_LIMIT} octets of earlier answers are still unread`);
       return;
     }
     try {

@@ -68,7 +68,7 @@ export const LOOPS: Group = {
       form: '(live-lisp:call-tool "self_tool")',
       seconds: 20,
       // The limit of a call that code makes is that of the server, which can come first on a busy machine.
-      says: /Code can nest tool calls 16 levels deep, not deeper\.|Tool self_tool failed: Interrupted after /,
+      says: /Code can nest tool calls at most 16 levels deep\.|Tool self_tool failed: Interrupted after /,
     },
     {
       name: 'a debugger hook that loops',
