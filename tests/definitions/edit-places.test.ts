@@ -96,7 +96,7 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
   test('it is refused at the end of a file that does not end', async () => {
     at.put('open.lisp', '(a)\n#| open');
     expect(await edit({ path: 'open.lisp', text: '(g)' })).toBe(
-      'failed: open.lisp: what begins at line 1 is incomplete, and would take in what follows. Nothing was changed.',
+      'failed: open.lisp: the comment that begins at line 2 does not end.\nNothing was changed. Correct it and call again.',
     );
     expect(at.questions).toEqual([]);
   });
