@@ -152,9 +152,7 @@ class ImageUpdate {
     const warnings =
       earlierAnswers === undefined ? serious : this.#shownWarnings.newFor(earlierAnswers, serious);
     return joinSections([
-      'file' in data &&
-        data.file !== undefined &&
-        `The load of ${places.fileName(data.file)} was left early.`,
+      'file' in data && data.file !== undefined && `The load of ${places.fileName(data.file)} ended early.`,
       ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
       'displaced' in data && displacedSection(data, places),
       groupedWarnings({ warnings }, places),
