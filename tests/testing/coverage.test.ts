@@ -207,7 +207,7 @@ test('a single run is measured alone, and two do not measure at once', async () 
     'checks.lisp': `${CHECKS}(deftest nested (live-lisp:call-tool "run_tests" :test "fees" :coverage t) 1)\n`,
   });
   const nested = await run({ test: 'nested', coverage: true });
-  expect(nested).toContain('as another run with coverage is under way.');
+  expect(nested).toContain('Coverage cannot be measured while another run measures it.');
   write(root.path, { 'checks.lisp': CHECKS });
   await run({ system: 'bank' });
 });
