@@ -89,7 +89,7 @@ function comparedResult(
   const which = differing.map(
     ({ part }) => `${part.toLowerCase()}${part === 'Values' ? formsText(before, after) : ''}`,
   );
-  const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image, ${loaded}`;
+  const heading = `With the files of ${name} (-) and those on the disk (+), each in a fresh image, ${loaded}`;
   // Parts that are equal in both outcomes, and shown once. If all parts are equal, these are all but the loads. Else it
   // is only the condition, which can explain why values differ or are missing.
   const same = compared.filter(({ part, isSame }) =>
@@ -106,10 +106,10 @@ function comparedResult(
       `${heading}: ${isAlike ? 'the same' : `different ${which.join(', ')}`}.`,
       ...differing.map(({ part, text }) => `${part}:\n${text}`),
       ...same.map(({ text }) => text && (isAlike ? text : `Both:\n${text}`)),
-      before.isUnmade && `Not all of ${name} was loaded, so the call was not made with it.`,
-      after.isUnmade && 'Not all of the files as they are was loaded, so the call was not made with them.',
+      before.isUnmade && `The files of ${name} could not all be loaded, so the call was not made with them.`,
+      after.isUnmade && 'The files on the disk could not all be loaded, so the call was not made with them.',
       before.current.length > 0 &&
-        `Loaded as they are in place of ${name}, so not compared: ${listed(before.current, ', ')}.`,
+        `Not compared, since they were loaded from the disk instead of ${name}: ${listed(before.current, ', ')}.`,
       /#<|\[\.\.\. /.test(textOf(after, 'Values')) && PRINTED,
     ]),
     failed: before.isUnmade || after.isUnmade,
@@ -123,7 +123,7 @@ function partsData({ parts }: Side): (string | string[] | undefined)[][] {
 
 const PARTS = ['Condition', 'Values', 'Output', 'Warnings', 'Loads'];
 const PRINTED =
-  'Values were compared as they print, so not what is in #<...> or was cut. Have the form return such parts to compare them.';
+  'Values were compared as printed, without what is in #<...> or was cut. To compare such parts, have the form return them.';
 
 /** Resolves with the values of both promises. If one is rejected, still waits for the other one, and then rejects. */
 async function both<Value>(one: Promise<Value>, other: Promise<Value>): Promise<[Value, Value]> {

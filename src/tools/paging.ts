@@ -42,6 +42,6 @@ export function checkWhole(
 ): void {
   if (!forData || limit !== undefined || total - offset <= ALL_ROWS) return;
   throw new CallError(
-    `There are ${total} rows, and code gets at most ${ALL_ROWS} at once. Ask for fewer, or for parts with limit and offset.`,
+    `There are ${total} rows, but Lisp code gets at most ${ALL_ROWS} at once. Ask for fewer, or read them in parts with limit and offset.`,
   );
 }

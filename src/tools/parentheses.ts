@@ -51,7 +51,7 @@ function repairedLine(text: string, { line, repair }: Imbalance): string | undef
 export function newImbalanceText(name: string, before: string, after: string): string | undefined {
   if (!isLispFile(name) || imbalanceOf(before) !== undefined) return undefined;
   const wrong = imbalanceText(name, after);
-  return wrong && `Warning: Lisp cannot read all of it any more. ${wrong}`;
+  return wrong && `Warning: Lisp can no longer read the whole file. ${wrong}`;
 }
 
 function repairText({ line, repair }: Imbalance): string | undefined {
@@ -63,7 +63,7 @@ function repairText({ line, repair }: Imbalance): string | undefined {
 }
 
 function swallowedText({ swallowed }: Imbalance): string | undefined {
-  return swallowed === undefined ? undefined : `The form of line ${swallowed} was taken for a part of it.`;
+  return swallowed === undefined ? undefined : `The form at line ${swallowed} was read as part of that form.`;
 }
 
 function joined(sentences: (string | undefined)[]): string {

@@ -31,7 +31,7 @@ export function warningSection(remarks: Remarks, places: Places | undefined): st
     left > 0 &&
       `Left out: ${left} ${left === 1 ? 'warning' : 'warnings'} in files outside the workspace. load_system of a library with force: true shows its warnings.`,
     formNotes > 0 &&
-      `Note: ${formNotes} ${formNotes === 1 ? 'note' : 'notes'} of the compiler; compile_form shows those of a form.`,
+      `Note: ${formNotes} compiler ${formNotes === 1 ? 'note' : 'notes'}; compile_form shows those of a form.`,
   ]);
 }
 
@@ -122,11 +122,11 @@ export function redefinedSection({ redefined = [] }: Remarks): string | undefine
  * else undefined. */
 export function readtableSection({ freshReadtable, styles = [] }: Remarks): string | undefined {
   if (freshReadtable) {
-    return 'Note: no form could be read with the readtable of the session any more, so a fresh one has taken its place.';
+    return 'Note: the readtable of the session could no longer read any form, so a fresh one has taken its place.';
   }
   if (styles.length === 0) return undefined;
   const each = styles.map(({ name, value }) =>
     name === '*READTABLE*' ? `the readtable to another (${value})` : `${name} to ${value}`,
   );
-  return `Note: this session now reads or prints otherwise than a fresh SBCL, since a form set ${each.join(', ')}.`;
+  return `Note: this session now reads or prints differently from a fresh SBCL, because a form set ${each.join(', ')}.`;
 }

@@ -35,9 +35,9 @@ const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/
 export async function refusedBySandbox(text: string, limits: SandboxLimits): Promise<string | undefined> {
   if (READ_ONLY.test(text)) return writeText(text, limits);
   if (namesWritable(CROSSING, text, limits))
-    return `Note: in the sandbox, each folder that code writes in counts as a disk of its own, and so does ${HELD}. No file is renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`;
+    return `Note: in the sandbox, each folder that code may write in counts as a separate disk, and so does ${HELD}. No file can be renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`;
   if (namesWritable(BUSY, text, limits))
-    return `Note: in the sandbox, nothing moves or removes ${HELD}. Change what is in it, or do this outside of the image.`;
+    return `Note: in the sandbox, nothing can move or remove ${HELD}. Change what is in it, or do this outside of the image.`;
   if (NO_SOCKET.test(text))
     return 'Note: the sandbox refused a Unix socket, because it could lead to other programs of the user. Use TCP on 127.0.0.1, or ask the user to start the server with --no-sandbox.';
   if (limits.strict && NO_NETWORK.test(text))
@@ -45,12 +45,12 @@ export async function refusedBySandbox(text: string, limits: SandboxLimits): Pro
   return unseenText(text, limits);
 }
 
-const HELD = 'a folder with a repository, settings of programs or keys in it';
+const HELD = 'a folder that contains a repository, keys or settings of programs';
 
 /** Returns the warning that FILE, from which programs outside the sandbox read settings or commands, is new in the
  * workspace. */
 export function newcomerText(file: string): string {
-  return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
+  return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox may have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
 }
 
 /** Matches a path in quotes, or a word before a colon. An apostrophe inside a word does not begin a quote. */

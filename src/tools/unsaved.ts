@@ -97,7 +97,7 @@ function readsFile(
 function unsavedNote(workspace: Workspace, files: readonly UnsavedFile[]): string | undefined {
   if (files.length === 0) return undefined;
   const { names, editors } = namesIn(workspace, files);
-  return `Note: ${names} ${files.length === 1 ? 'has' : 'have'} unsaved changes in ${editors}; this call used the text on the disk. read_buffer shows that in ${editors}.`;
+  return `Note: ${names} ${files.length === 1 ? 'has' : 'have'} unsaved changes in ${editors}; this call used the text on the disk. read_buffer shows the unsaved text.`;
 }
 
 /** Returns the names of FILES, and the names of the editors that have unsaved changes of them. */

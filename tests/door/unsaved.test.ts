@@ -193,7 +193,7 @@ describe('search_in_buffer', () => {
 
 describe('a tool that reads the disk', () => {
   const note = (file: string) =>
-    `Note: ${file} has unsaved changes in Emacs; this call used the text on the disk. read_buffer shows that in Emacs.`;
+    `Note: ${file} has unsaved changes in Emacs; this call used the text on the disk. read_buffer shows the unsaved text.`;
 
   test.each([
     ['read_file', { path: 'src/a.lisp' }],

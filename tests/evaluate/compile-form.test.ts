@@ -53,7 +53,7 @@ describe('reports', () => {
     expect(text).toContain('NOTE (DEFUN F): forced to do GENERIC-+');
     const form = "(null (compile nil '(lambda (x) (declare (optimize speed)) (+ x 1))))";
     expect((await session.call('eval_form', { form })).text).toMatch(
-      /^NIL\n\nNote: (?:1 note|\d+ notes) of the compiler; compile_form shows those of a form\.$/,
+      /^NIL\n\nNote: (?:1 compiler note|\d+ compiler notes); compile_form shows those of a form\.$/,
     );
   });
 });

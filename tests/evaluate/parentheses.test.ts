@@ -8,7 +8,7 @@ const OPEN = TWO.replace('1)))', '1))');
 const CLOSED = TWO.replace('1)))', '1))))');
 
 const OPEN_TEXT =
-  'the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. The form of line 5 was taken for a part of it.';
+  'the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. The form at line 5 was read as part of that form.';
 const CLOSED_TEXT =
   'the form that begins at line 1 ends too early. Its indentation says that line 2 has 1 ")" too many.';
 
@@ -20,7 +20,7 @@ beforeEach(() => {
 describe('wrong parentheses', () => {
   test('are placed by eval_form', async () => {
     expect(await at.answer('eval_form', { form: OPEN })).toMatch(
-      /cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 7, column 1\. Its indentation says that line 2 lacks "\)" at its end\. The form of line 5 was taken for a part of it\. Nothing was /,
+      /cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 7, column 1\. Its indentation says that line 2 lacks "\)" at its end\. The form at line 5 was read as part of that form\. Nothing was /,
     );
     expect(await at.answer('eval_form', { form: '(+ 1 2' })).toBe(
       'failed: Error: form 1 cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 1, column 7. Nothing was evaluated.',
@@ -41,7 +41,7 @@ describe('wrong parentheses', () => {
   });
 
   test('are told when a file was written with them, after the text of the contract', async () => {
-    const warning = 'Warning: Lisp cannot read all of it any more.';
+    const warning = 'Warning: Lisp can no longer read the whole file.';
     expect(await at.answer('write_file', { path: 'new.lisp', content: OPEN })).toBe(
       `Wrote ${OPEN.length} bytes to new.lisp\n\n${warning} new.lisp: ${OPEN_TEXT}`,
     );

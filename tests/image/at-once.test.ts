@@ -64,7 +64,7 @@ afterAll(async () => {
 const CHANGED = 'The files changed while these edits were prepared; nothing was written. Call again.';
 /** Returns the errors of a rename of NAME, which another server has renamed before or after this one was planned. */
 const refusals = (name: string) => [
-  `SHOP::${name.toUpperCase()} names nothing and stands in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by a part of them.`,
+  `SHOP::${name.toUpperCase()} is undefined and occurs in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by substring.`,
   'The files changed while this rename was prepared; nothing was written. Call again.',
 ];
 

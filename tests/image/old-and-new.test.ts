@@ -64,7 +64,7 @@ describe('in a repository', () => {
   const session = sharedSession({ args: ['--root', join(root.path, 'app'), '--no-sandbox'] });
   const commit = git(root, ['rev-parse', '--short=8', 'HEAD']);
   const heading = (loaded = 'shop') =>
-    `With the files of HEAD (${commit}) (-) and as they are (+), each in a fresh image, after loading ${loaded}:`;
+    `With the files of HEAD (${commit}) (-) and those on the disk (+), each in a fresh image, after loading ${loaded}:`;
   const LOADS = `Loads:
  Loaded system shop
 +
@@ -115,7 +115,7 @@ ${LOADS}`);
     expect(await compared('(make-instance \'shop::cart) (probe-file "link.lisp")')).toEqual([
       `${heading('shop, extra.lisp')} the same.`,
       expect.stringMatching(/^\[1\] #<SHOP::CART \{[0-9A-F]+\}>\n\[2\] #P".*\/app\/extra\.lisp"$/),
-      'Values were compared as they print, so not what is in #<...> or was cut. Have the form return such parts to compare them.',
+      'Values were compared as printed, without what is in #<...> or was cut. To compare such parts, have the form return them.',
     ]);
     root.put('app/shop.lisp', CHANGED);
   });
@@ -138,7 +138,7 @@ ${LOADS}`);
     expect(text).toContain('different values, loads.\n\nValues:\n-2\n\nLoads:\n-Loaded system shop\n');
     expect(text).toContain('+Error: Broken.\n');
     expect(text).toContain(
-      '\n\nNot all of the files as they are was loaded, so the call was not made with them.',
+      '\n\nThe files on the disk could not all be loaded, so the call was not made with them.',
     );
     root.put('app/shop.lisp', CHANGED);
   });

@@ -67,7 +67,7 @@ describe('all of it', () => {
     expect(await within(4000, () => session.eval(form))).toBe('60000');
     root.put('many.txt', 'q\n'.repeat(250_001));
     expect(await session.eval('(third (told :search-in-buffer :pattern "q" :buffer "many.txt"))')).toBe(
-      '"There are 250001 rows, and code gets at most 250000 at once. Ask for fewer, or for parts with limit and offset."',
+      '"There are 250001 rows, but Lisp code gets at most 250000 at once. Ask for fewer, or read them in parts with limit and offset."',
     );
   });
 

@@ -14,7 +14,7 @@ import { getAuditLogTool } from '../../src/tools/settings/get-audit-log.ts';
 
 const CODE: CallContext = { forData: true };
 const TOO_MANY =
-  'There are 250001 rows, and code gets at most 250000 at once. Ask for fewer, or for parts with limit and offset.';
+  'There are 250001 rows, but Lisp code gets at most 250000 at once. Ask for fewer, or read them in parts with limit and offset.';
 
 describe('more rows than code gets at once', () => {
   test('S2.21 are an error, unless code asks for a part or a model reads them', () => {

@@ -69,13 +69,13 @@ test('what cannot run is told, and the error of a form beside the counts', async
   expect(await counted({ form: '(list' })).toContain('Nothing was evaluated.');
   expect(await counted({ form: '(error "No.")' })).toMatch(/^Error: No\.\n(.*\n)+\nN in N objects after/);
   expect(await session.text('observe', { mode: 'heap', functions: ['car'] })).toBe(
-    'functions are for the modes calls and types; a profile by heap is of all functions, so leave them out. Nothing was done.',
+    'The parameter functions is only for the modes calls and types; mode heap observes the whole program. Leave functions out. Nothing was done.',
   );
 });
 
 test('a heap of more than 512 MB is not counted', async () => {
   await session.eval("(progn (defvar *big* (make-array 540000000 :element-type '(unsigned-byte 8))) nil)");
   expect(await session.text('observe', { mode: 'heap' })).toBe(
-    'The heap is too large to count the objects in it: 512 MB or more are in use. Nothing was done.',
+    'The heap is too large to count the objects in it: 512 MB or more are in use. Use mode alloc instead. Nothing was done.',
   );
 });

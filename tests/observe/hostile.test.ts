@@ -58,7 +58,7 @@ test('a million calls take little of the heap, and it is said that they are samp
     functions: ['twice'],
     limit: 1,
   });
-  expect(text).toContain('was called so often that only one of ');
+  expect(text).toContain('was called so often that only 1 in ');
   const [, during = ''] = /Value: (-?\d+)/.exec(text) ?? [];
   // At most 2,000 calls are kept, of some hundred octets.
   expect(Number(during)).toBeLessThan(3_000_000);

@@ -94,7 +94,7 @@ describe('the methods of a call', () => {
     const text = await observe({ form: '(many 1)', functions: ['many'] });
     expect(text.match(/\(\(N COMMON-LISP::INTEGER\)\)/g)).toHaveLength(100);
     expect(text).toContain(
-      ' ...\n\nNote: A list of methods that ends in ... may lack some: the call entered more than 100, or a call of the same function was not recorded.\n',
+      ' ...\n\nNote: A list of methods that ends in ... may be incomplete: the call entered more than 100 methods, or another call of the function was not recorded.\n',
     );
   });
 

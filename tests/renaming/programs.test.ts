@@ -54,7 +54,7 @@ test('a definition is found again in a file that was edited since it was loaded'
   );
   at.put('app.lisp', `(defpackage :app (:use :cl))\n(in-package :app)\n(defun zero () 0)\n${code()}`);
   expect(await rename('box-lid', 'top-of')).toBe(
-    'failed: APP::BOX-LID does not stand in the form at app.lisp:9 that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.',
+    'failed: APP::BOX-LID does not occur in the form at app.lisp:9 that defines it: a macro makes the name. Rename what the macro makes it from, such as the structure or the slot.',
   );
   at.put('app.lisp', '(defpackage :app (:use :cl))\n(in-package :app)\n(defun use () (broad))');
   expect(await rename('broad', 'wide', { dry_run: true })).toContain(
@@ -114,7 +114,7 @@ test('an initarg follows in its class, in those below and in what makes instance
 (defun again (p) (make-instance (class-of p) :size 9))
 (defun others () (make-instance 'other :size 5))`);
   expect(await rename('size', 'extent', { keywords: true })).toContain(
-    'Not changed, 3 keywords of that name: look whether they name its parameters or initargs: app.lisp:5,7,8.',
+    'Not changed, 3 keywords of that name (check whether they name its parameters or initargs): app.lisp:5,7,8.',
   );
   expect(
     code(),

@@ -80,8 +80,10 @@ test('a dry run tells the places, asks nobody and changes nothing', async () => 
   truncateSync(at.put('huge.lisp', ''), 2 ** 40);
   const other = await rename('shop:total', 'sum', { dry_run: true });
   rmSync(join(at.root, 'huge.lisp'));
-  expect(other).toContain('Places with the new name already, which then means the same symbol: use.lisp:4.');
-  expect(other).toContain('\nNot looked at, because it cannot be read or is too large: huge.lisp.');
+  expect(other).toContain(
+    'Places that already have the new name, and will refer to the renamed symbol: use.lisp:4.',
+  );
+  expect(other).toContain('\nNot searched, because unreadable or too large: huge.lisp.');
   expect([text('code.lisp'), at.questions]).toEqual([CODE, []]);
 });
 
@@ -176,7 +178,7 @@ test('a load that fails leaves the old definitions', async () => {
   const answer = await rename('shop:total', 'sum-of');
   expect(answer).toContain('The load of code.lisp did not finish.');
   expect(answer).toContain(
-    '\nNone of these files was loaded to its end. The files are written, but the image keeps what it had under the old name.\n',
+    '\nNone of these files was loaded to its end. The files are written, but the image keeps the definitions under the old name.\n',
   );
   expect(await value("(fboundp 'shop::total)")).not.toBe('NIL');
 });
@@ -243,38 +245,38 @@ describe('nothing is changed', () => {
       'an inherited name',
       'shop:total',
       'list',
-      'SHOP::TOTAL cannot be renamed:\n  In package SHOP the name LIST means COMMON-LISP::LIST already. Choose another name.',
+      'SHOP::TOTAL cannot be renamed:\n  In package SHOP the name LIST already means COMMON-LISP::LIST. Choose another name.',
     ],
     [
       'a symbol of Common Lisp',
       'car',
       'first-of',
-      'COMMON-LISP::CAR cannot be renamed:\n  Package COMMON-LISP, which has CAR, is locked, and no file is known that defines it.',
+      'COMMON-LISP::CAR cannot be renamed:\n  CAR is in the locked package COMMON-LISP, and no known file defines CAR.',
     ],
     [
       'a keyword',
       ':use',
       'using',
-      'KEYWORD::USE cannot be renamed:\n  :USE is a keyword, which all packages share. Edit the texts that have it.',
+      'KEYWORD::USE cannot be renamed:\n  :USE is a keyword, which all packages share. Edit the places that use it.',
     ],
     ['the same name', 'shop:total', 'total', 'SHOP::TOTAL has that name already.'],
     [
       'another package',
       'shop:total',
       'cl-user::total',
-      'SHOP::TOTAL stays in its package, and CL-USER is another. Give to without a package.',
+      'SHOP::TOTAL stays in its package, and CL-USER is another. Give the parameter to without a package.',
     ],
     [
       'no name',
       'shop:total',
       '(a b)',
-      'to must be one symbol without quotes or parentheses, such as new-name, not (a b)',
+      'The parameter to must be one symbol without quotes or parentheses, such as new-name, not (a b)',
     ],
     [
       'what a macro makes',
       'shop::item-price',
       'price-of',
-      'SHOP::ITEM-PRICE does not stand in the form at code.lisp:5 that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.',
+      'SHOP::ITEM-PRICE does not occur in the form at code.lisp:5 that defines it: a macro makes the name. Rename what the macro makes it from, such as the structure or the slot.',
     ],
     ['no symbol', 'shop::nothing', 'thing', 'Symbol NOTHING not found in package shop (status: NIL)'],
   ];
@@ -296,7 +298,7 @@ describe('nothing is changed', () => {
   test('for what only an evaluation has', async () => {
     await value('(defun shop::loose () 1)');
     expect(await rename('shop::loose', 'tight')).toBe(
-      'failed: SHOP::LOOSE stands in no file that can be written, so there is nothing to rename. Define it under the new name with eval_form.',
+      'failed: SHOP::LOOSE occurs in no writable file, so there is nothing to rename. Define it under the new name with eval_form.',
     );
   });
 });
@@ -325,6 +327,6 @@ test('of two renames of one symbol at once one is made, and the other finds noth
   await at.answer('load_file', { path: 'twice.lisp' });
   const answers = await Promise.all([rename('shop::twice', 'double'), rename('shop::twice', 'doubled')]);
   const refusal =
-    'failed: SHOP::TWICE names nothing and stands in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by a part of them.';
+    'failed: SHOP::TWICE is undefined and occurs in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by substring.';
   expect(answers.toSorted()).toEqual([expect.stringMatching(/^Renamed SHOP::TWICE to DOUBLED?: /), refusal]);
 });

@@ -258,7 +258,7 @@ describe('a file that programs outside obey', () => {
   test.each(['.npmrc', 'opencode.json'])('is told of when it appears, once: %s', async (file) => {
     const make = (name: string) => `(with-open-file (s "${name}" :direction :output) (print 1 s))`;
     expect(await noticesOf(`${make(`ordinary${file}`)} ${make(file)}`)).toEqual([
-      `Note: ${join(fresh.root, file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`,
+      `Note: ${join(fresh.root, file)} is new. Programs outside of the sandbox obey it, and code in the sandbox may have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`,
     ]);
     expect((await other.call('eval_form', { form: '1' })).notices).toEqual([]);
   });
@@ -401,12 +401,12 @@ describe('a refusal says what was refused and how a person allows it', () => {
 
   test('a rename into or out of a folder with a repository in it, and one of that folder', async () => {
     put(join(place.root, 'vendor', 'lib', 'a'), 'a');
-    const held = 'a folder with a repository, settings of programs or keys in it';
+    const held = 'a folder that contains a repository, keys or settings of programs';
     expect(await lines('(rename-file "vendor/lib/a" (merge-pathnames "a"))')).toEqual([
-      `Note: in the sandbox, each folder that code writes in counts as a disk of its own, and so does ${held}. No file is renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`,
+      `Note: in the sandbox, each folder that code may write in counts as a separate disk, and so does ${held}. No file can be renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`,
     ]);
     expect(await lines('(rename-file "vendor/" (merge-pathnames "taken/"))')).toEqual([
-      `Note: in the sandbox, nothing moves or removes ${held}. Change what is in it, or do this outside of the image.`,
+      `Note: in the sandbox, nothing can move or remove ${held}. Change what is in it, or do this outside of the image.`,
     ]);
     expect(await lines(`(error "Device or resource busy")`)).toEqual([]);
   });

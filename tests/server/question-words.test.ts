@@ -138,16 +138,16 @@ test('a rename tells what goes with it, what it leaves, and what it breaks', () 
   const outside = plan.outside.slice(0, 20).join(', ');
   expect(notes).toEqual([
     'With it: A::MAKE-X to MAKE-Y.',
-    'Not changed, 1 in a package definition that computes its options: look whether it names the symbol: a.lisp:1.',
+    'Not changed, 1 in a package definition that computes its options (check whether it names the symbol): a.lisp:1.',
     'Not changed, 3 in comments, strings and other texts (text: true changes them): "a b.lisp":2, a.lisp:3,4.',
     'Not changed, 1 in strings that can name it: a.lisp:5.',
     'Not changed, 1 keywords of that name (keywords: true changes those of its parameters): a.lisp:6.',
     'Not changed, 1 as a word of LOOP: a.lisp:7.',
     'Not changed, 1 in packages that are not loaded: a.lisp:8.',
-    'Places with the new name already, which then means the same symbol: a.lisp:9.',
-    `Uses in files that cannot be written, which will break: ${outside} and 1 more.`,
-    'Not looked at from these lines on, because they cannot be read: a.lisp:11.',
-    'Not looked at, because it cannot be read or is too large: b.lisp.',
-    'The workspace is too large to look at all files that are not loaded.',
+    'Places that already have the new name, and will refer to the renamed symbol: a.lisp:9.',
+    `Uses that will break, because their files cannot be written: ${outside} and 1 more.`,
+    'Not searched from these lines on, because they cannot be read: a.lisp:11.',
+    'Not searched, because unreadable or too large: b.lisp.',
+    'The workspace is too large to search all files that are not loaded.',
   ]);
 });

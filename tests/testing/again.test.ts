@@ -94,7 +94,7 @@ test('an error is told each time', async () => {
 test('of a framework that nobody knows no dots are told', async () => {
   user(RUN);
   expect((await session.call('run_tests')).text).toContain(
-    'The test operation of again ended without an error. No test of a framework that live-lisp knows ran, so no tests are counted, and a failure that it only printed or returned is not known.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
+    'The test operation of again ended without an error. live-lisp recognized no tests in it, so none are counted, and a failure that was only printed or returned is not detected.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
   );
 });
 
@@ -232,15 +232,15 @@ describe('reset', () => {
     for (const [name, why] of [
       [
         '*empty*',
-        'No file has a DEFVAR or DEFPARAMETER that gives AGAIN::*EMPTY* a value. No variable was set, and no tests ran. Set it with eval_form, and leave it out of reset.',
+        'No file has a DEFVAR or DEFPARAMETER that gives AGAIN::*EMPTY* a value. No variable was set, and no tests ran. Set it with eval_form, and leave it out of the parameter reset.',
       ],
       [
         'again::twice',
-        'again::twice names no variable. No variable was set, and no tests ran. Give reset names of variables with their packages, such as app::*table*.',
+        'again::twice names no variable. No variable was set, and no tests ran. Give the parameter reset names with packages, such as app::*table*.',
       ],
       [
         '*nowhere*',
-        '*nowhere* names no variable. No variable was set, and no tests ran. Give reset names of variables with their packages, such as app::*table*.',
+        '*nowhere* names no variable. No variable was set, and no tests ran. Give the parameter reset names with packages, such as app::*table*.',
       ],
     ] as const)
       expect(await reset('*table*', name)).toBe(why);
@@ -249,17 +249,17 @@ describe('reset', () => {
       '(defvar *table* 1)\n(defvar *empty*)\n(defun twice (x) x)\n(let ((x 1)) (defvar *within* x))\n(defvar *broken* (error "No value"))',
     );
     expect(await reset('*table*', 'again::*broken*')).toMatch(
-      /^No tests ran, because AGAIN::\*BROKEN\* could not be set to what its file says\. Set before: AGAIN::\*TABLE\*\.\n\nError: No value\n/,
+      /^No tests ran, because AGAIN::\*BROKEN\* could not be set to the value in its file\. Already set: AGAIN::\*TABLE\*\.\n\nError: No value\n/,
     );
     expect(await reset('*within*')).toBe(
-      `Only a form within another has a DEFVAR or DEFPARAMETER that gives AGAIN::*WITHIN* a value. ${nothing} Set it with eval_form, and leave it out of reset.`,
+      `Only a nested form has a DEFVAR or DEFPARAMETER that gives AGAIN::*WITHIN* a value. ${nothing} Set it with eval_form, and leave it out of the parameter reset.`,
     );
   });
 
   test('asks which is meant where several packages have such a variable', async () => {
     await session.eval('(defvar again::*two* 1) (defpackage again-too (:use)) (defvar again-too::*two* 2)');
     expect(await reset('*two*')).toBe(
-      '*two* names several variables: AGAIN::*TWO*, AGAIN-TOO::*TWO*. No variable was set, and no tests ran. Give reset one of these.',
+      '*two* names several variables: AGAIN::*TWO*, AGAIN-TOO::*TWO*. No variable was set, and no tests ran. Give the parameter reset one of these.',
     );
   });
 });

@@ -149,7 +149,7 @@ test('only the tests run that reach a definition', async () => {
     'No test reached BANK::BONUS when coverage was last recorded, so nothing ran. If tests were added since, call run_tests with coverage: true first.',
   );
   expect(await run({ touching: 'bank:deposits' })).toBe(
-    'No definition bank:deposits was measured in a run with coverage. Similar names: BANK::DEPOSIT. If it is new, run with coverage again.',
+    'No run with coverage measured a definition bank:deposits. Similar names: BANK::DEPOSIT. If it is new, run with coverage again.',
   );
   expect(await run({ touching: 'cents', failed: true })).toBe(
     'Give only one of failed and touching; nothing was done.',
@@ -171,14 +171,14 @@ test('tests run too that reached what has changed since, and those without a rec
   expect(await run({ touching: 'bank:kind' })).toBe(
     [
       'Tests that reach BANK::KIND: 2 tests pass (N s).',
-      'Run too, since what they reached has changed: RESTS',
+      'Also ran, because code that they reached has changed: RESTS',
       '1 test has not run with coverage: LATE',
     ].join('\n'),
   );
   expect(await run({ touching: 'bank::waits' })).toBe(
     [
       'Tests that reach BANK::WAITS: 1 test passes (N s).',
-      'Run too, since what they reached has changed: RESTS',
+      'Also ran, because code that they reached has changed: RESTS',
       '1 test has not run with coverage: LATE',
     ].join('\n'),
   );
@@ -207,7 +207,7 @@ test('a single run is measured alone, and two do not measure at once', async () 
     'checks.lisp': `${CHECKS}(deftest nested (live-lisp:call-tool "run_tests" :test "fees" :coverage t) 1)\n`,
   });
   const nested = await run({ test: 'nested', coverage: true });
-  expect(nested).toContain('as another run with coverage is under way.');
+  expect(nested).toContain('Coverage cannot be measured while another run measures it.');
   write(root.path, { 'checks.lisp': CHECKS });
   await run({ system: 'bank' });
 });
@@ -216,7 +216,7 @@ test('without the library of SBCL nothing runs, and it is said how to go on', as
   await session.eval('(defvar cl-user::*reader* (fdefinition (quote sb-cover:get-coverage)))');
   await session.eval("(sb-ext:without-package-locks (fmakunbound 'sb-cover:get-coverage))");
   expect(await run({ test: 'fees', coverage: true })).toBe(
-    'What tests run cannot be measured: this SBCL comes without its library sb-cover. Install that, or run without coverage. Nothing ran.',
+    'Coverage cannot be measured: this SBCL comes without its library sb-cover. Install that, or run without coverage. Nothing ran.',
   );
   await session.eval(
     '(sb-ext:without-package-locks (setf (fdefinition (quote sb-cover:get-coverage)) cl-user::*reader*))',
@@ -268,14 +268,14 @@ test('a run that ends the image tells that with it, and the next image has the p
   write(root.path, { 'checks.lisp': `${CHECKS}(deftest ends (bank::ends) 1)\n` });
   const text = await run({ test: 'ends', coverage: true });
   expect(text).toContain('the image was lost: it exited with code 3');
-  expect(text).toContain('Coverage is not known: the image was lost, and what the tests ran with it.');
+  expect(text).toContain('Coverage is unknown: it was lost with the image.');
   // With isolate others run in the next image: what ran before is not in what is told of those.
   write(root.path, {
     'checks.lisp': `${CHECKS}(deftest ends (bank::ends) 1)\n(deftest later (cents "1") 100)\n`,
   });
   const isolated = await run({ package: 'checks', coverage: true, isolate: true });
   expect(isolated).toMatch(
-    /\nWhat these tests ran was lost with the image, and is not counted: CHECKS::.*, CHECKS::ENDS\.$/,
+    /\nThe coverage of these tests was lost with the image, and is not counted: CHECKS::.*, CHECKS::ENDS\.$/,
   );
   await session.eval("(sb-rt:rem-test 'checks::later)");
   write(root.path, { 'checks.lisp': CHECKS });

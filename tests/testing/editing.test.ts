@@ -49,7 +49,7 @@ test('nothing runs and nothing changes when the human denies it, or the call con
     ],
     [
       { edits: edit('0)', '1)'), failed: true },
-      'No tests ran yet, so none failed. Call run_tests without failed first.',
+      'No tests ran yet, so none failed. Call run_tests without the parameter failed first.',
     ],
   ] as const) {
     expect(await run(args)).toEqual({ text, isError: true });

@@ -85,7 +85,7 @@ async function run(args: Record<string, unknown>): Promise<Answer> {
 
 test('tests without a known framework have the end of the test operation as verdict', async () => {
   const ended = (system: string) =>
-    `The test operation of ${system} ended without an error. No test of a framework that live-lisp knows ran, so no tests are counted, and a failure that it only printed or returned is not known.`;
+    `The test operation of ${system} ended without an error. live-lisp recognized no tests in it, so none are counted, and a failure that was only printed or returned is not detected.`;
   expect(await run({ system: 'own' })).toEqual({
     text: `${ended('own')}\n\nIts output ends:\n2 of 3 pass.`,
     notices: [],
@@ -105,7 +105,7 @@ test('tests without a known framework have the end of the test operation as verd
   const { text, isError } = await run({ system: 'failing' });
   expect(isError).toBe(true);
   expect(text).toMatch(
-    /^The tests of failing failed: the test operation signalled this condition\. No test of a framework that live-lisp knows had run, so no tests are counted\.\n\nError: It is broken\./,
+    /^The tests of failing failed: the test operation signalled this condition\. live-lisp had recognized no tests, so none are counted\.\n\nError: It is broken\./,
   );
   // ASDF evaluates a test-op, so SBCL knows its file, but no place in that.
   expect(text).toMatch(/ {2}all\.asd$/m);
@@ -129,11 +129,11 @@ test('what did not run behind a test that was left is told, also when an error w
   const [, error] = /Held as error (\d+)/.exec(held.text) ?? [];
   const { text } = await session.call('debug', { error: Number(error), restart: 'IGNORE', timeout: LIMIT });
   expect(text).toMatch(/^stops::stops: 2 of 3 tests fail \(.*\n {2}FAILS /);
-  expect(text).toContain('\nThe run ended there: once an error was held, isolate does not go on.\n');
+  expect(text).toContain('\nThe run ended there: isolate does not continue once an error is held.\n');
   const explained = await run({ test: 'stops::stops', on_error: 'hold' });
   const [, next] = /Held as error (\d+)/.exec(explained.text) ?? [];
   expect(await session.text('debug', { error: Number(next), restart: 'EXPLAIN' })).toContain(
-    '\nTests after one that was left early may not have run.',
+    '\nTests after one that ended early may not have run.',
   );
 });
 
@@ -143,7 +143,7 @@ test('a file is told that has changed and is of no tested system: its tests ran 
   expect((await run({ system: 'mixed' })).text).not.toContain('alone');
   write(root.path, { 'alone.lisp': '(defun alone () 2)\n' });
   expect((await run({ system: 'mixed' })).text).toMatch(
-    /\nChanged, but of no system that was tested, so not loaded: alone\.lisp\. load_file loads it\.$/,
+    /\nChanged, but in no tested system, so not loaded: alone\.lisp\. load_file loads it\.$/,
   );
   await session.text('load_file', { path: 'alone.lisp' });
   expect((await run({ system: 'mixed' })).text).not.toContain('alone');
@@ -151,7 +151,7 @@ test('a file is told that has changed and is of no tested system: its tests ran 
 
 test('a system whose tests are of no framework is told beside those that are', async () => {
   expect(await run({ system: 'mixed' })).toEqual({
-    text: 'mixed: 1 test passes (N s).\nNo test was seen of: own. run_tests with that system shows what it wrote.',
+    text: 'mixed: 1 test passes (N s).\nNo tests recognized in: own. run_tests with only that system shows its output.',
     notices: [],
     isError: false,
   });

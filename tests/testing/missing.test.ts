@@ -109,7 +109,7 @@ test('forms are evaluated when nothing is to be tested', async () => {
   try {
     const { text, isError } = await other.call('run_tests', AFTERWARDS('(+ 1 2)'));
     expect(isError).toBe(true);
-    expect(text).toMatch(/^No system of the workspace says how it is tested, .*\n\nThen:\n3$/s);
+    expect(text).toMatch(/^No system of the workspace says how to test it, .*\n\nThen:\n3$/s);
   } finally {
     await other.close();
     empty.remove();

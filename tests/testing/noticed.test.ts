@@ -66,7 +66,7 @@ describe('tests without a framework', () => {
 
   test('a change with which the test operation signals an error is noticed', async () => {
     expect(await verdictOf('plain::one', '() 1', '() 3')).toEqual({
-      verdict: 'Noticed: with this change the run of the tests ends early, and without it it does not.',
+      verdict: 'Noticed: the test run ends early with this change, but not without it.',
       isError: false,
     });
   });
@@ -74,7 +74,7 @@ describe('tests without a framework', () => {
   test('a change with which the test operation returns false cannot be known', async () => {
     expect(await verdictOf('plain::two', '() 2', '() 3')).toEqual({
       verdict:
-        'Not known whether a test notices this change: the test operation ended without an error with it and without it, and a failure that is only printed or returned is not known.',
+        'Not known whether a test notices this change: the test operation ended without an error with and without it, and a failure that is only printed or returned is not detected.',
       isError: true,
     });
   });
@@ -188,7 +188,8 @@ Failed in the running image, pass now: BROKEN`);
   test('the run without edits is made once for the same files', async () => {
     const more = { system: 'shop/tests', seed: 7 };
     const edits = [replaced('shop::twice', '`(* 2 ,form)', 'form')];
-    const note = 'The run without it is that of an earlier call, since no file of the workspace has changed.';
+    const note =
+      'The run without the change is that of an earlier call: no file of the workspace has changed since.';
     const first = await run(edits, more);
     expect(first.text).not.toContain(note);
     const again = await run([replaced('shop::pair', '(price item)', '1')], more);
@@ -223,7 +224,7 @@ Failed in the running image, pass now: BROKEN`);
     });
     rmSync(join(root.path, 'all.lisp'));
     expect(text.split('\n\n')[0]).toBe(
-      'Not known whether a test notices this change: macros.lisp was loaded by an absolute name, so from the workspace, without the change. Load it by a name relative to its system or to the working directory.',
+      'Not known whether a test notices this change: macros.lisp was loaded by an absolute path, that is, from the workspace and without the change. Load it by a path relative to its system or to the working directory.',
     );
   });
 
@@ -233,7 +234,7 @@ Failed in the running image, pass now: BROKEN`);
     const answer = await run([{ path: 'shop.lisp', definition: 'shop::pair', text }]);
     rmSync(written);
     expect(answer.text).toContain(
-      '\n\nFiles of the workspace changed between the two runs, so these had different files. Code that names the workspace by an absolute path still writes there.',
+      '\n\nFiles of the workspace changed between the two runs, so the runs had different files. Code that uses an absolute path to the workspace writes there, not to the copy.',
     );
   });
 
@@ -247,7 +248,7 @@ Failed in the running image, pass now: BROKEN`);
     expect(text).toMatch(/\n\nThen:\n5$/);
     expect(existsSync(join(root.path, 'new'))).toBe(false);
     expect(await session.text('run_tests', { touching: 'shop::pair' })).toBe(
-      'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',
+      'No run has recorded yet what the tests reach. Call run_tests with coverage: true, then with touching.',
     );
   });
 });

@@ -60,7 +60,7 @@ test('those that failed are those of the system that is named', async () => {
   ]);
   expect((await run({ system: '#:Checks', failed: true })).lines[1]).toBe(FAILURE);
   expect(await run({ system: 'fiveam', failed: true })).toEqual({
-    lines: ['No tests of fiveam ran yet, so none failed. Call run_tests without failed first.'],
+    lines: ['No tests of fiveam ran yet, so none failed. Call run_tests without the parameter failed first.'],
     isError: true,
   });
 });
@@ -99,7 +99,7 @@ test('an image that is lost between two tests is told, and with isolate the othe
       'checks: 1 of 3 tests fails (2 checks, N s).',
       FAILURE,
       '1 test checked nothing: EMPTY',
-      'After CHECKS::EMPTY the image was lost: it exited with code 3. The others ran in a new one.',
+      'After CHECKS::EMPTY the image was lost: it exited with code 3. The other tests ran in a new image.',
     ],
     isError: true,
   });
@@ -108,7 +108,7 @@ test('an image that is lost between two tests is told, and with isolate the othe
     lines: [
       'checks: 2 tests pass (1 check, N s).',
       '1 test checked nothing: EMPTY',
-      'The Lisp image was lost during this call: it exited with code 3. The next call gets a new image. The run ended there; with isolate: true it goes on with the others.',
+      'The Lisp image was lost during this call: it exited with code 3. The next call gets a new image. The run ended there; with isolate: true it would continue with the other tests.',
     ],
     isError: true,
   });

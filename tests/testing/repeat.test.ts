@@ -72,7 +72,7 @@ test('the timeout ends the runs, and the test in which it was over did not fail'
   const { text } = await session.call('run_tests', { system: 'often', repeat: 50, timeout: LIMIT });
   expect(text).toContain('\n  WRONG often.lisp:6: in all of 3 runs: (+ 1 1) = 2, wanted 3\n');
   expect(text).toContain(
-    '\nOnly 2 of 50 runs were made: the timeout of 6.0 s was over, in SLOW of run 3. A longer one makes more.\n',
+    '\nOnly 2 of 50 runs were made: the timeout of 6.0 s expired, in SLOW of run 3. A longer timeout allows more.\n',
   );
   expect(text).not.toContain('SLOW often.lisp');
   await session.eval('(setf *slow* nil)');

@@ -115,7 +115,7 @@ function recordedText({ functions = [], total, calls }: ObservedCalls): string {
 
 function noneText({ functions = [], observed, calls }: ObservedCalls): string {
   const names = functions.slice(0, 5).map(({ name }) => name);
-  if (calls > 0) return `where was true for none of ${countText(calls, 'call')}.`;
+  if (calls > 0) return `None of ${countText(calls, 'call')} passed the filter where.`;
   return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
 }
 
@@ -166,8 +166,8 @@ function notesText(observed: ObservedCalls): string {
       (names) => `${names}: not a function any more.`,
     ),
     rows.some(({ methods = [] }) => methods.at(-1) === '...') &&
-      `A list of methods that ends in ... may lack some: the call entered more than ${METHOD_LIMIT}, or a call of the same function was not recorded.`,
-    shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
+      `A list of methods that ends in ... may be incomplete: the call entered more than ${METHOD_LIMIT} methods, or another call of the function was not recorded.`,
+    shrunk && `Only ${kept} of ${total} calls were kept, because their arguments and values filled the heap.`,
     slower >= NOTED_SLOWDOWN &&
       milliseconds >= 1 &&
       `Recording made this about ${slower.toFixed(1)} times as slow.`,
@@ -176,7 +176,7 @@ function notesText(observed: ObservedCalls): string {
 }
 
 function sampledNote({ name, every }: ObservedFunction): string | false {
-  return every !== undefined && `${name} was called so often that only one of ${every} calls was recorded.`;
+  return every !== undefined && `${name} was called so often that only 1 in ${every} calls was recorded.`;
 }
 
 function failedNote({ name, failed, failure }: ObservedFunction): string | false {
@@ -186,19 +186,19 @@ function failedNote({ name, failed, failure }: ObservedFunction): string | false
   );
 }
 
-/** Returns a note about functions. `names` is a text with their names, `count` is their number. */
-type Note = (names: string, count: number) => string;
+/** Returns a note about functions. `names` is a text with their names. */
+type Note = (names: string) => string;
 
 /** Maps each reason why calls of functions cannot be recorded to a function that returns a note about them. */
 const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Note>> = {
   inline: (names) => `Calls of ${names} that were compiled in line are not seen.`,
   'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not seen.`,
-  block: (names) => `Calls of ${names} from code compiled together with it are not seen.`,
-  itself: (names, count) =>
-    `Calls of ${names} in ${count > 1 ? 'their own sources' : 'its own source'} are not seen: SBCL compiled them as jumps, as it does where speed or space is above debug.`,
+  block: (names) => `Calls of ${names} from code compiled in the same block are not seen.`,
+  itself: (names) =>
+    `Recursive calls of ${names} are not seen: SBCL compiled them as jumps, as it does when speed or space is above debug.`,
 };
 
 function noteOn(functions: readonly ObservedFunction[], note: Note): string | false {
   const names = functions.map(({ name }) => name);
-  return names.length > 0 && note(fewOf(names, NAME_LIMIT), names.length);
+  return names.length > 0 && note(fewOf(names, NAME_LIMIT));
 }

@@ -101,18 +101,20 @@ function checkArguments({ args }: Observing, mode: Mode): void {
   const refuse = (text: string) => {
     throw new CallError(`${text} Nothing was done.`);
   };
-  if (form === undefined && against !== undefined) refuse('against is compared with form; give form too.');
+  if (form === undefined && against !== undefined)
+    refuse('The parameter against needs form: it compares the two.');
   if (form === undefined && seconds === undefined && mode !== 'heap')
-    refuse('Give form to run, or seconds: how long to observe the program.');
+    refuse('Give the parameter form, or seconds: how long to observe the program.');
   if (against !== undefined && (functions !== undefined || args.mode !== undefined))
-    refuse('With against only the two forms are measured; leave out functions and mode.');
+    refuse('With the parameter against, only the two forms are measured; leave out functions and mode.');
   if (records && (functions ?? []).length === 0)
-    refuse('Give functions to record their calls, or mode: "cpu", "alloc" or "time" for a profile.');
+    refuse('To record calls, give functions: [...]; for a profile, give mode: "cpu", "alloc" or "time".');
   if (!records && functions !== undefined)
     refuse(
-      `functions are for the modes calls and types; a profile by ${mode} is of all functions, so leave them out.`,
+      `The parameter functions is only for the modes calls and types; mode ${mode} observes the whole program. Leave functions out.`,
     );
   if (records && form !== undefined && seconds !== undefined)
-    refuse('Calls are recorded while form runs, or for some seconds; give one of form and seconds.');
-  if (!records && where !== undefined) refuse('where is about recorded calls; give functions too.');
+    refuse('Give only one of form and seconds: calls are recorded while the form runs, or for that time.');
+  if (!records && where !== undefined)
+    refuse('The parameter where filters recorded calls; give functions too.');
 }

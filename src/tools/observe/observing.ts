@@ -80,19 +80,20 @@ function refusalText(value: ObserveRefusal): string {
     const expands = natures.some((nature) => nature === 'MACRO' || nature === 'SPECIAL OPERATOR');
     const instead = expands
       ? 'Observe functions that its expansion calls.'
-      : 'Local functions cannot be observed; observe the one around them.';
+      : 'Local functions cannot be observed; observe the function around them.';
     return `${isNot(noFunction, natures, 'function')} ${instead}`;
   }
   if (value.builtIn !== undefined)
-    return `${value.builtIn} came with SBCL, whose own code would have to change for that. Observe functions of the program that call it, or its generic functions.`;
+    return `${value.builtIn} is a function of SBCL, and of these only generic functions can be observed. Observe functions of the program that call it.`;
   if (packageFunctions === 0) return `The package ${value.in} has no functions of its own.`;
   if (packageFunctions !== undefined)
-    return `${value.in} has ${packageFunctions} functions, and at most ${value.limit} are observed at once; name some.`;
+    return `Package ${value.in} has ${packageFunctions} functions, but at most ${value.limit} can be observed at once; name some.`;
   if (where !== undefined)
-    return `where does not compile for ${name}: ${why}. Its parameters are (${parameters.join(' ')}).`;
-  if (value.largeHeap) return 'The heap is too large to count the objects in it: 512 MB or more are in use.';
+    return `The form given as where does not compile for ${name}: ${why}. The parameters of ${name} are (${parameters.join(' ')}).`;
+  if (value.largeHeap)
+    return 'The heap is too large to count the objects in it: 512 MB or more are in use. Use mode alloc instead.';
   if (value.busy) return 'Another profile is being taken; call again when it has ended.';
-  return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
+  return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. The parameters functions and against work without it.';
 }
 
 /** The members that the replies of all observing operations have. */

@@ -305,7 +305,7 @@ class Planning {
     const { bytes } = present;
     if (bytes === undefined || binaryKind(bytes) !== undefined)
       throw new CallError(
-        `${visibleName(present.name)} has the name, but cannot be changed, because it is too large or not text.`,
+        `${visibleName(present.name)} contains the name, but cannot be changed, because it is too large or not text. Nothing was renamed.`,
       );
     const before = decode(bytes);
     // The file may have changed since #scan read it, so the edits are found again in its present text.
@@ -346,17 +346,17 @@ class Planning {
           `${name} is defined at ${at}, which is not in the workspace, so it cannot be renamed. The user can add a root with --root DIR.`,
         );
       throw new CallError(
-        `${name} does not stand in the form at ${at} that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.`,
+        `${name} does not occur in the form at ${at} that defines it: a macro makes the name. Rename what the macro makes it from, such as the structure or the slot.`,
       );
     }
     if (this.#plan.changes.length > 0) return;
     this.#checkAgrees();
     if (!this.#facts.natures?.length)
       throw new CallError(
-        `${name} names nothing and stands in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by a part of them.`,
+        `${name} is undefined and occurs in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by substring.`,
       );
     throw new CallError(
-      `${name} stands in no file that can be written, so there is nothing to rename. Define it under the new name with eval_form.`,
+      `${name} occurs in no writable file, so there is nothing to rename. Define it under the new name with eval_form.`,
     );
   }
 

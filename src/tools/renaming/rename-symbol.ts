@@ -195,7 +195,9 @@ function newName(text: string): { name: string; prefix?: string } {
   const found = symbolIn(text.trim());
   // A keyword has the prefix ''.
   if (found !== undefined && found.prefix !== '') return found;
-  throw new CallError(`to must be one symbol without quotes or parentheses, such as new-name, not ${text}`);
+  throw new CallError(
+    `The parameter to must be one symbol without quotes or parentheses, such as new-name, not ${text}`,
+  );
 }
 
 /** Throws a CallError when FACTS contain conflicts. PREFIX is the package prefix of the new name, if it has one. */
@@ -208,7 +210,7 @@ function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   const [first] = facts.renamings;
   if (prefix !== undefined && (proper.get(prefix) ?? prefix) !== facts.home) {
     throw new CallError(
-      `${facts.name} stays in its package, and ${prefix} is another. Give to without a package.`,
+      `${facts.name} stays in its package, and ${prefix} is another. Give the parameter to without a package.`,
     );
   }
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);
@@ -239,11 +241,11 @@ function conflictText(from: string, to: string, conflict: NameConflict): string 
   const { kind, package: home = '', symbol = '', natures = [] } = conflict;
   switch (kind) {
     case 'keyword':
-      return `:${from} is a keyword, which all packages share. Edit the texts that have it.`;
+      return `:${from} is a keyword, which all packages share. Edit the places that use it.`;
     case 'locked':
-      return `Package ${home}, which has ${from}, is locked, and no file is known that defines it.`;
+      return `${from} is in the locked package ${home}, and no known file defines ${from}.`;
     case 'other':
-      return `In package ${home} the name ${to} means ${symbol} already. Choose another name.`;
+      return `In package ${home} the name ${to} already means ${symbol}. Choose another name.`;
     case 'taken':
       return `${symbol} is defined already${natures.length > 0 ? `, as ${natures.join(' and ').toLowerCase()}` : ''}. Choose another name, or rename that first.`;
   }

@@ -34,21 +34,21 @@ export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[
       questionLine`With it: ${listed(more.map(({ from, to }) => questionLine`${from} to ${to}`))}.`,
     ...keptLines(plan),
     plan.merged.length > 0 &&
-      questionLine`Places with the new name already, which then means the same symbol: ${listed(plan.merged)}.`,
+      questionLine`Places that already have the new name, and will refer to the renamed symbol: ${listed(plan.merged)}.`,
     plan.outside.length > 0 &&
-      questionLine`Uses in files that cannot be written, which will break: ${listed(plan.outside)}.`,
+      questionLine`Uses that will break, because their files cannot be written: ${listed(plan.outside)}.`,
     plan.unreadFrom.length > 0 &&
-      questionLine`Not looked at from these lines on, because they cannot be read: ${listed(plan.unreadFrom)}.`,
+      questionLine`Not searched from these lines on, because they cannot be read: ${listed(plan.unreadFrom)}.`,
     plan.unread.length > 0 &&
-      questionLine`Not looked at, because it cannot be read or is too large: ${listed(plan.unread)}.`,
-    plan.unfinished && questionLine`The workspace is too large to look at all files that are not loaded.`,
+      questionLine`Not searched, because unreadable or too large: ${listed(plan.unread)}.`,
+    plan.unfinished && questionLine`The workspace is too large to search all files that are not loaded.`,
   ].filter((line) => line !== false);
 }
 
 const KEPT = [
   [
     'package definition',
-    'in a package definition that computes its options: look whether it names the symbol',
+    'in a package definition that computes its options (check whether it names the symbol)',
   ],
   ['prose', 'in comments, strings and other texts (text: true changes them)'],
   ['string', 'in strings that can name it'],
@@ -58,7 +58,7 @@ const KEPT = [
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
 /** The text about keywords that are not renamed although the call gives keywords: true. */
-const KEYWORDS_LEFT = 'keywords of that name: look whether they name its parameters or initargs';
+const KEYWORDS_LEFT = 'keywords of that name (check whether they name its parameters or initargs)';
 
 function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
   return KEPT.flatMap(([why, plain]) => {
@@ -93,9 +93,9 @@ function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
 export function followedText(followed: Followed, places: Places): string | undefined {
   const { loaded, problems, failed, users, gone, goneTotal, left } = followed;
   const kept = failed
-    ? 'The files are written, but the image keeps what it had under the old name.'
+    ? 'The files are written, but the image keeps the definitions under the old name.'
     : users.length > 0 &&
-      `The image keeps the old name too, because of ${listed([...new Set(users)])}: load or define ${users.length === 1 ? 'it' : 'them'} again.`;
+      `The image keeps the old name too, because of its uses in ${listed([...new Set(users)])}: load or define ${users.length === 1 ? 'it' : 'them'} again.`;
   return joinSections([
     [
       loaded.length === 0

@@ -168,5 +168,5 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''
-    : `What these tests ran was lost with the image, and is not counted: ${fewOf(tests, ITEM_LIMIT)}.`;
+    : `The coverage of these tests was lost with the image, and is not counted: ${fewOf(tests, ITEM_LIMIT)}.`;
 }

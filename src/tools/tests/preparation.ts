@@ -70,7 +70,7 @@ function notPlanned(ending: Ending, places: Places): Result {
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);
   return {
     data: { ending },
-    text: `The systems to test could not be found out.\n\n${why}`,
+    text: `The systems to test could not be determined.\n\n${why}`,
     failed: true,
   };
 }
@@ -118,7 +118,7 @@ async function load(
 export function nothingToRun(): Result {
   return {
     data: {},
-    text: 'No system of the workspace says how it is tested, so there is nothing to run. Give system, package or test; a system says it with :perform (test-op ...) or :in-order-to ((test-op ...)).',
+    text: 'No system of the workspace says how to test it, so there is nothing to run. Give the parameter system, package or test. A system says how with :perform (test-op ...) or :in-order-to ((test-op ...)).',
     failed: true,
     unfound: true,
   };

@@ -52,5 +52,5 @@ export function shortfallText({ made, asked, timeout, cut }: Shortfall): string 
   const many = `Only ${made} of ${asked} runs ${made === 1 ? 'was' : 'were'} made`;
   if (timeout === undefined) return `${many}.`;
   const where = cut.length === 0 ? '' : `, in ${cut.join(', ')} of run ${made + 1}`;
-  return `${many}: the timeout of ${secondsText(timeout * 1000)} was over${where}. A longer one makes more.`;
+  return `${many}: the timeout of ${secondsText(timeout * 1000)} expired${where}. A longer timeout allows more.`;
 }

@@ -58,8 +58,8 @@ export async function resetVariables(
 }
 
 function failureText(name: string, set: readonly string[], why: string): string {
-  const before = set.length > 0 ? ` Set before: ${set.join(', ')}.` : '';
-  return `No tests ran, because ${name} could not be set to what its file says.${before}\n\n${why}`;
+  const before = set.length > 0 ? ` Already set: ${set.join(', ')}.` : '';
+  return `No tests ran, because ${name} could not be set to the value in its file.${before}\n\n${why}`;
 }
 
 async function settingOf(
@@ -85,8 +85,8 @@ async function settingOf(
   const definition = all.findLast(({ operator }) => DEFINERS.includes(operator)) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
-  const why = definition === undefined ? 'No file has' : 'Only a form within another has';
-  const text = `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. ${NOTHING_DONE} Set it with eval_form, and leave it out of reset.`;
+  const why = definition === undefined ? 'No file has' : 'Only a nested form has';
+  const text = `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. ${NOTHING_DONE} Set it with eval_form, and leave it out of the parameter reset.`;
   throw new CallError(joinSections([text, budget.exceeded && PARTIAL_NOTE]));
 }
 
@@ -116,7 +116,7 @@ function settingForm(symbol: string, { text, path }: { text: string; path: strin
              ))
         (if (and (eq (second definition) '${name}) (cddr definition))
             (eval (third definition))
-            (error "This definition gives it no value: ~S" definition))))`;
+            (error "This definition gives the variable no value: ~S" definition))))`;
 }
 
 interface Variable {
@@ -139,12 +139,12 @@ async function variableNamed(
   const [only, ...others] = elsewhere;
   if (others.length > 0)
     throw new CallError(
-      `${asked} names several variables: ${elsewhere.join(', ')}. ${NOTHING_DONE} Give reset one of these.`,
+      `${asked} names several variables: ${elsewhere.join(', ')}. ${NOTHING_DONE} Give the parameter reset one of these.`,
     );
   const found = only === undefined ? undefined : await variableAt(image, only, context);
   if (found !== undefined) return found;
   throw new CallError(
-    `${asked} names no variable. ${NOTHING_DONE} Give reset names of variables with their packages, such as app::*table*.`,
+    `${asked} names no variable. ${NOTHING_DONE} Give the parameter reset names with packages, such as app::*table*.`,
   );
 }
 

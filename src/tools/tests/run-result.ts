@@ -149,14 +149,14 @@ function behindOf({ tests, data, ending, asked, how, held }: EndedRun): string {
   const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
   const notRun = (asked.again ?? []).filter((test) => !ran.has(test));
   const which = notRun.length > 0 ? ` Not run: ${notRun.slice(0, LIMIT).join(', ')}.` : '';
-  if (ending.kind === 'done') return `Tests after one that was left early may not have run.${which}`;
-  if (!how.isolate) return `The run ended there; with isolate: true it goes on with the others.${which}`;
-  return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
+  if (ending.kind === 'done') return `Tests after one that ended early may not have run.${which}`;
+  if (!how.isolate)
+    return `The run ended there; with isolate: true it would continue with the other tests.${which}`;
+  return held ? `The run ended there: isolate does not continue once an error is held.${which}` : '';
 }
 
 function coveredBy({ coverage, unmeasured, how }: EndedRun, places: Places): { data?: object; text: string } {
-  if (coverage.length === 0)
-    return { text: 'Coverage is not known: the image was lost, and what the tests ran with it.' };
+  if (coverage.length === 0) return { text: 'Coverage is unknown: it was lost with the image.' };
   const covered = coverageOf(mergedCoverage(coverage), places);
   const text = [coverageText(covered, how.limit ?? LIMIT), lostLine(unmeasured)];
   return { data: { ...covered, lost: unmeasured }, text: text.filter(Boolean).join('\n') };

@@ -215,7 +215,9 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   const which = systemName === undefined ? '' : ` of ${systemName}`;
   const again = dependencies.memory.failed(systemName);
   if (again === undefined)
-    throw new CallError(`No tests${which} ran yet, so none failed. Call run_tests without failed first.`);
+    throw new CallError(
+      `No tests${which} ran yet, so none failed. Call run_tests without the parameter failed first.`,
+    );
   if (again.length === 0)
     throw new CallError(`No test${which} failed when it last ran, so there is nothing to run.`);
   return { again };
@@ -226,7 +228,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
 async function reaching({ reached, places }: TestDependencies, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(
-      'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',
+      'No run has recorded yet what the tests reach. Call run_tests with coverage: true, then with touching.',
     );
   }
   const found = reached.find(name);
@@ -235,7 +237,7 @@ async function reaching({ reached, places }: TestDependencies, name: string): Pr
   if ('near' in found) {
     const hint = found.near.length > 0 ? ` Similar names: ${found.near.join(', ')}.` : '';
     throw new CallError(
-      `No definition ${name} was measured in a run with coverage.${hint} If it is new, run with coverage again.`,
+      `No run with coverage measured a definition ${name}.${hint} If it is new, run with coverage again.`,
     );
   }
   // A definition has changed when its file no longer contains the text that was measured.

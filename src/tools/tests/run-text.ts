@@ -94,7 +94,7 @@ export function runText(report: TestRunReport, shown: Shown): string {
     unseenLine(unseen),
     staleLine(stale),
     report.unsetNotes.lines,
-    namesLine('Run too, since what they reached has changed', changed, short),
+    namesLine('Also ran, because code that they reached has changed', changed, short),
     unrecordedLine(unrecorded),
     behindText(tests, ending, report.behind),
   ];
@@ -197,7 +197,7 @@ function passedLines([test, ...others]: readonly TestOutcome[]): string {
 /** Returns a line about tests whose names no framework knows; '' when there are none. */
 export function goneLine(names: readonly string[]): string {
   const line = namesLine('Tests that no framework knows', names, (name) => name);
-  return line && `${line}. To run a check without a name of its own, test its system.`;
+  return line && `${line}. To run an unnamed check, test its system.`;
 }
 
 /** Returns a line for each file that no longer has some of its tests; '' when there is none. */
@@ -222,13 +222,13 @@ export function unrecordedLine(names: readonly string[]): string {
 
 /** Returns a line about SYSTEMS, which have no test of a known framework; '' when there are none. */
 function unseenLine(systems: readonly string[]): string {
-  const line = namesLine('No test was seen of', systems, (name) => name);
-  return line && `${line}. run_tests with that system shows what it wrote.`;
+  const line = namesLine('No tests recognized in', systems, (name) => name);
+  return line && `${line}. run_tests with only that system shows its output.`;
 }
 
 /** Returns a line about FILES, which have changed since the image loaded them; '' when there are none. */
 function staleLine(files: readonly string[]): string {
-  const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
+  const line = namesLine('Changed, but in no tested system, so not loaded', files, (name) => name);
   return line && `${line}. load_file loads it.`;
 }
 

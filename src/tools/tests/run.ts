@@ -173,8 +173,8 @@ export class Run {
     const behind = outcomes.at(-1)?.test;
     if (outcomes.some(({ left }) => left) || behind === undefined) return;
     const [what, later] = ending.attached
-      ? ['the connection to the image', 'The others ran when it was there again.']
-      : ['the image', 'The others ran in a new one.'];
+      ? ['the connection to the image', 'The other tests ran after reconnecting.']
+      : ['the image', 'The other tests ran in a new image.'];
     this.#losses.push({
       text: `After ${behind} ${what} was lost: ${ending.how}.`,
       later,

@@ -14,8 +14,8 @@ import { goneLine, unrecordedLine } from './run-text.ts';
 
 const UNMEASURED = {
   missing:
-    'What tests run cannot be measured: this SBCL comes without its library sb-cover. Install that, or run without coverage.',
-  busy: 'What tests run cannot be measured, as another run with coverage is under way. Wait for it, or run without coverage.',
+    'Coverage cannot be measured: this SBCL comes without its library sb-cover. Install that, or run without coverage.',
+  busy: 'Coverage cannot be measured while another run measures it. Wait for that run, or run without coverage.',
 };
 
 /** Returns the result when the name of a test is unknown or ambiguous, or when coverage cannot be measured. */
@@ -62,16 +62,16 @@ export function needsText(needs: NonNullable<TestRunData['needs']>, places: Plac
 /** Returns sentences about the test operations of SYSTEMS, which ended without an error and ran no test of a known
  * framework. */
 function endedText(systems: readonly string[]): string {
-  const [operations, they] = systems.length === 1 ? ['operation', 'it'] : ['operations', 'they'];
-  return `The test ${operations} of ${systems.join(', ')} ended without an error. No test of a framework that live-lisp knows ran, so no tests are counted, and a failure that ${they} only printed or returned is not known.`;
+  const [operations, them] = systems.length === 1 ? ['operation', 'it'] : ['operations', 'them'];
+  return `The test ${operations} of ${systems.join(', ')} ended without an error. live-lisp recognized no tests in ${them}, so none are counted, and a failure that was only printed or returned is not detected.`;
 }
 
 /** Returns sentences about a test operation that did not end normally, and ended before a test of a known framework
  * ran. WHAT names the tested systems, and ENDING says how the operation ended. */
 function endedEarlyText(what: string, ending: Ending): string {
   return ending.kind === 'condition'
-    ? `The tests of ${what} failed: the test operation signalled this condition. No test of a framework that live-lisp knows had run, so no tests are counted.`
-    : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.`;
+    ? `The tests of ${what} failed: the test operation signalled this condition. live-lisp had recognized no tests, so none are counted.`
+    : `The tests of ${what} ended early, before live-lisp recognized any.`;
 }
 
 /** Maximum number of characters that are shown of the output, from its end, where frameworks print totals. */
@@ -118,7 +118,7 @@ export function noTestsResult(
           ? `${endedEarlyText(what, ending)}${inPackages}`
           : unseen.length > 0
             ? `${endedText(unseen)}${elsewhere ?? ''}${inPackages}`
-            : `Verdict unknown: ${what} was tested to the end, but with no framework that live-lisp knows.`,
+            : `Verdict unknown: testing ${what} ended normally, but live-lisp recognized no tests.`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     written &&
       `Its output ends:\n${written.length > OUTPUT_LIMIT ? `... ${written.slice(-OUTPUT_LIMIT)}` : written}`,
