@@ -17,7 +17,7 @@
 function, a string.")
   (:report (lambda (condition stream)
              (format stream "~A would end this image, which somebody else runs, so it was refused. ~
-                             To end a thread, call (sb-thread:abort-thread) in it."
+                             To end a thread, call (sb-thread:abort-thread) in that thread."
                      (not-ours-operation condition)))))
 
 (defun exit-refused (function &rest arguments)

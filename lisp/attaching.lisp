@@ -63,8 +63,8 @@ folder."
                                               :defaults (merge-pathnames defaults)))
                    (file-error () nil))))
     (unless (and folder (null (pathname-name folder)))
-      (error "*DEFAULT-PATHNAME-DEFAULTS* is ~S, which is no folder, so live-lisp does not know ~
-              for which folder to serve this image. Bind it in the line: ~
+      (error "*DEFAULT-PATHNAME-DEFAULTS* is ~S, which is not a folder, so live-lisp does not know ~
+              for which folder to serve this image. Bind it to one: ~
               (let ((*default-pathname-defaults* #p\"/srv/shop/\")) (load ~S))"
              defaults (sb-ext:native-namestring (merge-pathnames "attach.lisp" *folder*))))
     (sb-ext:native-namestring folder)))

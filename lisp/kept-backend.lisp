@@ -69,7 +69,7 @@ Signal an error if COMPILE did not make the file."
     (unless (probe-file fasl) (funcall compile base))
     (unless (probe-file fasl)
       (error "live-lisp could not compile its backend into ~A with ~A. Check that the disk ~\
-              is not full, and that this program starts as SBCL does."
+              is not full, and that this program takes the options of SBCL."
              (let ((folder (make-pathname :name nil :type nil :version nil :defaults fasl)))
                (string-right-trim "/" (sb-ext:native-namestring folder)))
              sb-ext:*runtime-pathname*))

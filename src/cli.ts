@@ -29,13 +29,13 @@ export function helpText(): string {
 
 Usage: live-lisp [COMMAND] [FLAGS]
 
-Commands that work in this folder's session, which the first of them starts:
+Commands that work in the session of this folder (the first one starts it):
 ${verbs.join('\n')}
 Their options are the parameters of their tools: live-lisp help WORD lists them. All take --json, --root DIR and --session PID, and --image NAME where the session has several images.
 
 Other commands:
   serve                    serve MCP on stdin and stdout (the default)
-  session                  serve these commands, and no MCP client, with the flags given
+  session                  serve the commands above, and no MCP client, with the flags given
   help WORD                explain a command or a tool
   tools                    list the tools
   search WORDS             print the tools that a search for WORDS finds
@@ -101,7 +101,7 @@ function namingVerbs(text: string, registry: ToolRegistry): string {
 export function searchText(words: readonly string[], catalog: Searchable): string {
   const query = words.join(' ');
   if (query.trim() === '') {
-    throw new UsageError('The command search takes what to look for: live-lisp search "find callers".');
+    throw new UsageError('The command search needs words to look for: live-lisp search "find callers".');
   }
   const { tools, more, note } = answerSearchTools({ query }, catalog);
   if (tools.length === 0)

@@ -143,7 +143,7 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
 
 function unknownCommand(word: string): string {
   if (verbNamed(word) !== undefined)
-    return `The command ${word} has to be the first word: live-lisp ${word} ... with its options behind it.`;
+    return `The command ${word} has to be the first word: live-lisp ${word} ... with its options after it.`;
   const tool = /^[a-z]+(?:_[a-z]+)+$/.test(word);
   const list = 'live-lisp --help lists the commands.';
   return tool
@@ -184,7 +184,7 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
   const paths = (flags.get(name) ?? []).map((value) => resolve(value));
   for (const path of paths) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-      throw new UsageError(`--${name} must be an existing directory, and ${path} is none.`);
+      throw new UsageError(`--${name} must be an existing directory, which ${path} is not.`);
     }
   }
   return [...new Set(paths)];
@@ -258,7 +258,7 @@ function checkImageNames(images: ImageChoices): void {
     throw new UsageError(`--image ${double} is given twice; give each image a name of its own.`);
   if (names.includes('auto') && names.includes('own'))
     throw new UsageError(
-      'A call that names no image works in that of --image auto or own, so give one of these two.',
+      '--image auto and --image own both set the image for calls that name none, so give only one of them.',
     );
 }
 
@@ -297,7 +297,7 @@ function readSwank(text: string): SwankServer | undefined {
     );
   if (!LOOPBACK.includes(host)) {
     throw new UsageError(
-      `--image ${text} is not on this machine, and what is said to ${name} is not encrypted; give --image NAME='ssh -T HOST live-lisp dial', or 127.0.0.1 as its host.`,
+      `--image ${text} is not on this machine, and the connection to ${name} is not encrypted; give --image NAME='ssh -T HOST live-lisp dial', or the host 127.0.0.1.`,
     );
   }
   return { kind, host, port: Number(port) };
@@ -320,9 +320,7 @@ function readImageCommand(text: string): CommandLine | undefined {
   }
   const words = shellWords(line);
   if (words === undefined) {
-    throw new UsageError(
-      `--image ${name}=COMMAND has a quote without its end, or a backslash at its end: ${line}`,
-    );
+    throw new UsageError(`--image ${name}=COMMAND has an unclosed quote, or ends in a backslash: ${line}`);
   }
   if (words.length === 0) {
     throw new UsageError(
@@ -346,12 +344,12 @@ function addMaps(commands: readonly CommandLine[], texts: readonly string[]): vo
     if (command === undefined || !there.startsWith('/') || local === '') {
       const names = command === undefined ? commands.map(({ name }) => name) : [command.name];
       throw new UsageError(
-        `--map must be ${names.map((name) => `${name}:LOCAL=REMOTE`).join(' or ')}, a folder here and its absolute path there, such as ${names[0]}:.=/srv/app, not ${text}.`,
+        `--map must be ${names.map((name) => `${name}:LOCAL=REMOTE`).join(' or ')}, a local folder and its absolute path where the image runs, such as ${names[0]}:.=/srv/app, not ${text}.`,
       );
     }
     const here = resolve(local);
     if (!statSync(here, { throwIfNoEntry: false })?.isDirectory()) {
-      throw new UsageError(`--map ${text} needs an existing directory before =, and ${here} is none.`);
+      throw new UsageError(`--map ${text} needs an existing directory before =, which ${here} is not.`);
     }
     command.maps.push({ here, there: there.replace(/(?<=.)\/+$/, '') });
   }
@@ -416,7 +414,7 @@ function readInit(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const file = resolve(value);
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
-    throw new UsageError(`--init must be an existing file, and ${file} is none.`);
+    throw new UsageError(`--init must be an existing file, which ${file} is not.`);
   }
   return file;
 }

@@ -181,5 +181,5 @@ so the image is lost."
                    (when (thread-vanished-p thread)
                      (error 'lost-thread
                             :format-control "The thread of a call was ended without being unwound, ~
-                                             as by pthread_exit."))
+                                             for example by pthread_exit."))
                    (end-if-dead job))))))

@@ -275,8 +275,8 @@ functions, or NIL if there are none."
 there are none."
   (let ((wrapped (remove-if-not #'program-wrapped-p names)))
     (and wrapped
-         (list (format nil "Still wrapped: ~{~A~^, ~}. SB-INT:UNENCAPSULATE with the name and the ~
-                            type given to SB-INT:ENCAPSULATE ends that."
+         (list (format nil "Still wrapped: ~{~A~^, ~}. To unwrap one, call SB-INT:UNENCAPSULATE ~
+                            with the name and type given to SB-INT:ENCAPSULATE."
                        (mapcar #'function-name-text wrapped))))))
 
 (defun forgotten-lines (names)
@@ -304,21 +304,21 @@ about those that were not."
                             (loop for (definition . text) in texts
                                   when (member definition gone :test #'eq) collect text))))
          (and unknown
-              (list (format nil "Nothing was removed for ~{~A~^, ~}: no call that has ended has ~
-                                 evaluated a definition."
+              (list (format nil "Nothing was removed for ~{~A~^, ~}: no finished call evaluated ~
+                                 a definition of that name."
                             (mapcar #'function-name-text unknown))))
          trimmed
          untraced
          kept
          (loop for definition in (sort-definitions replacing)
-               collect (format nil "Not removed: ~A, which replaced that of a file. load_file of ~
-                                    the file gives it back."
+               collect (format nil "Not removed: ~A, which replaced one from a file. To restore ~
+                                    that one, call load_file with the file."
                                (definition-text definition)))
          (wrapped-lines names)
          (and symbols (referring-lines symbols))
          (and removed
               (list (format nil "Only the variables and property lists of the program were ~
-                                 searched. What else the evaluated forms did stays."))))))))
+                                 searched. Other effects of the evaluated forms remain."))))))))
 
 (defun live-lisp:forget (name &rest names)
   "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms
@@ -327,7 +327,7 @@ the lists and hash tables in the values of variables. Print what was removed and
   (let* ((names (cons name names))
          (wrong (find-if-not (lambda (name) (typep name 'program-name)) names)))
     (when wrong
-      (error "LIVE-LISP:FORGET takes symbols and lists (SETF symbol), such as 'f, but not ~S. ~
+      (error "LIVE-LISP:FORGET takes symbols such as 'f and lists such as '(setf f), but not ~S. ~
               Nothing was removed."
              wrong))
     ;; FORGOTTEN-LINES searches the values of variables twice. If both searches stop early, the list

@@ -72,17 +72,20 @@ the wait, send a note about this to the server."
 (defun check-can-wait ()
   "Signal a TOOL-ERROR if a wait for an answer in this thread could never end."
   (cond ((null (channel-out *channel*))
-         (fail-call "This thread works for no server: only calls of an agent, and threads that ~
+         (fail-call "This thread belongs to no call of an agent. Only such calls, and threads that ~
                      they start, can call tools."))
         (*reading*
-         (fail-call "The thread that reads messages cannot wait for a tool."))
+         (fail-call "The thread that reads messages cannot wait for a tool; call the tool ~
+                     in another thread."))
         ;; No other thread could collect garbage meanwhile, so all threads would soon wait.
         (collection-inhibited
-         (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call it outside."))
+         (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call the tool ~
+                     outside."))
         ;; No interrupt could end the wait.
         ((not sb-sys:*interrupts-enabled*)
          (fail-call "Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or ~
-                     a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside."))))
+                     in a function given to INTERRUPT-THREAD, cannot wait for a tool; call the ~
+                     tool outside."))))
 
 (defun require-approval (text)
   "Signal APPROVAL-REQUIRED with the message TEXT for the tool *TOOL*. Return the value that a

@@ -42,7 +42,7 @@ const INTERRUPT_MS = 15_000;
 
 const ENDED = 'The session ended before it answered. The next command starts a new one.';
 const NO_ANSWER =
-  'The session gave an answer that a session of this version never gives. End it: live-lisp stop. The next command starts a new one.';
+  'The session answered in a form that this version does not know. End the session: live-lisp stop. The next command starts a new one.';
 const LATE =
   'Interrupted, but the session has not said how the call ended. live-lisp status tells whether the image is kept.';
 
@@ -164,7 +164,8 @@ async function checkAnswers({ pid, workspace }: Session, client: SessionClient):
 
 function searchOf(root: string | undefined, pid: number | undefined): Search {
   const serving = servingFolder(process.env);
-  if (serving === undefined) throw new SetupError('There is no home folder, so no session can be found.');
+  if (serving === undefined)
+    throw new SetupError('There is no home folder, so no session can be found. Set HOME.');
   const directory = realPath(resolve(currentFolder(), root ?? '.'));
   const isNamed = root !== undefined;
   return { folder: sessionsFolder(serving), directory, isNamed, ...(pid !== undefined && { pid }) };
@@ -256,7 +257,7 @@ function withResolvedPaths(args: Arguments): Arguments {
 async function standardInput(verb: string): Promise<string> {
   if (process.stdin.isTTY)
     throw new UsageError(
-      `The command ${verb} reads standard input, which is a terminal here. Give it a text, as by: live-lisp ${verb} <<'EOF'`,
+      `The command ${verb} reads standard input, which is a terminal here. Give it a text, for example with: live-lisp ${verb} <<'EOF'`,
     );
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -264,7 +265,7 @@ async function standardInput(verb: string): Promise<string> {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
     throw new UsageError(
-      `Standard input is not UTF-8, so nothing was done. Convert it, as by iconv -t UTF-8.`,
+      `Standard input is not UTF-8, so nothing was done. Convert it, for example with iconv -t UTF-8.`,
     );
   }
 }

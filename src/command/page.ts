@@ -31,7 +31,7 @@ async function linkFrom({ pid, workspace }: Session, socket: Socket): Promise<st
   if (typeof link === 'string') return link;
   const why = answered !== undefined && 'error' in answered ? answered.error : 'it does not answer';
   throw new SetupError(
-    `The session ${pid} of ${workspace} gave no link to its page: ${why.replace(/\.$/, '')}. If it is of an older version, end it, and run this again.`,
+    `The session ${pid} of ${workspace} gave no link to its page: ${why.replace(/\.$/, '')}. If the session is of an older version, end it, and run this command again.`,
   );
 }
 

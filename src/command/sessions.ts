@@ -137,7 +137,9 @@ export async function findOrStart(search: Search, program: readonly string[]): P
       hasLock ||= takeLock(folder, lock) === undefined;
       await delay(POLL_MS);
     }
-    throw new SetupError(`The session for ${workspace} did not start within ${START_MS / 1000} seconds.`);
+    throw new SetupError(
+      `The session for ${workspace} did not start within ${START_MS / 1000} seconds. live-lisp doctor checks the set-up.`,
+    );
   } finally {
     if (hasLock) rmSync(lock, { force: true });
     child?.removeLog();
@@ -180,7 +182,7 @@ export async function beginSession(folder: string, workspace: string): Promise<(
   if (other === undefined) return giveBack;
   other.socket.destroy();
   throw new SetupError(
-    `Another process has just started a session for ${workspace} (process ${other.session.pid}), so this one ends. Use that session, or end it by live-lisp stop and run this again.`,
+    `Another process has just started a session for ${workspace} (process ${other.session.pid}), so this process ends. Use that session, or end it with live-lisp stop and run this command again.`,
   );
 }
 
@@ -204,7 +206,7 @@ function takeLock(folder: string, lock: string): number | undefined {
     });
   } catch (error) {
     throw new SetupError(
-      `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make that possible, or name another folder in LIVE_LISP_SERVING.`,
+      `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make it a folder that you can write, or name another in LIVE_LISP_SERVING.`,
     );
   }
 }

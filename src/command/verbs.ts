@@ -72,7 +72,7 @@ const RUNNING = { hold: { on_error: 'hold' }, fresh: { fresh: 'true' } } as cons
 export const VERBS: { readonly [name: string]: Verb } = {
   eval: {
     usage: "'(FORM)' ...",
-    help: 'evaluate forms; without operands those on standard input',
+    help: 'evaluate forms, from operands or from standard input',
     tool: 'eval_form',
     options: RUNNING,
     ...forms('form'),
@@ -87,7 +87,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
   },
   test: {
     usage: '[SYSTEM|PACKAGE::TEST]',
-    help: 'run tests: all of the workspace, of a system, or one',
+    help: 'run tests: all in the workspace, those of a system, or one',
     tool: 'run_tests',
     options: RUNNING,
     gives: ['system', 'test'],
@@ -150,7 +150,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
   debug: { usage: '', help: 'list held errors, look into one and go on', tool: 'debug', ...inOrder() },
   observe: {
     usage: "'(FORM)'",
-    help: 'record the calls of code, or profile it',
+    help: 'record the calls that a form makes, or profile it',
     tool: 'observe',
     ...forms('form'),
   },
@@ -162,7 +162,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
     tool: 'restart_image',
     ...inOrder(),
   },
-  call: { usage: 'TOOL NAME=VALUE ...', help: 'call any tool, also with one JSON object' },
+  call: { usage: 'TOOL NAME=VALUE ...', help: 'call any tool; its arguments can also be one JSON object' },
   page: { usage: '', help: 'print a link to the page of the session, and open it in a browser' },
   sessions: { usage: '', help: 'list the sessions' },
   stop: { usage: '', help: 'end the session that commands have started here' },

@@ -104,7 +104,7 @@ export function namedArguments(words: readonly string[], parameters: OptionTypes
   const wrong = words.find((word) => !/^[a-z][a-z0-9_-]*=/i.test(word));
   if (wrong !== undefined)
     throw new UsageError(
-      `The command call takes NAME=VALUE or one JSON object behind the tool, not ${wrong.slice(0, 80)}.`,
+      `The command call takes NAME=VALUE or one JSON object after the tool, not ${wrong.slice(0, 80)}.`,
     );
   const options = words.map((word) => `--${word}`);
   return argumentsOf(options, parameters, `call ${tool}`).args;

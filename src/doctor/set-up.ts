@@ -27,7 +27,7 @@ export function checkSandbox(config: Config): Finding {
 }
 
 /** The consequence when calls cannot be recorded, as a clause of a sentence. */
-const NOTHING_RUNS = 'so no call runs that can change something';
+const NOTHING_RUNS = 'so calls that can change something are refused';
 
 /** Returns findings about the folders in which the server writes. A cache that cannot be written is no failure, because
  * the server works without it. */
@@ -43,7 +43,7 @@ export function checkFolders({ state, audit, auditNamed, cache }: Config): Findi
       ok: true,
       text: cacheUsable(cache)
         ? `cache: ${cache}`
-        : `cache: ${cache} cannot be used, so each start compiles the backend, some seconds. Make it a folder that you own and nobody else can write.`,
+        : `cache: ${cache} cannot be used, so each start compiles the backend, which takes some seconds. Make it a folder that you own and nobody else can write.`,
     },
   ];
 }

@@ -113,7 +113,7 @@ export class Editors implements HumanEditors, FileEditors {
       if (method === 'live-lisp/answer' && editor !== undefined)
         return this.answer(String(params['id']), decisionIn(params), editor.name);
       throw new CallError(
-        'This socket knows the methods live-lisp/watch and then live-lisp/answer. Begin with live-lisp/watch.',
+        'This socket takes live-lisp/watch first, and then live-lisp/answer. Begin with live-lisp/watch.',
       );
     });
     void connection.ended.then(() => {
@@ -222,7 +222,7 @@ export class Editors implements HumanEditors, FileEditors {
   answer(id: string, decision: Decision, name: string): { counts: boolean; text: string } {
     const open = this.#questions.get(id);
     if (open === undefined) {
-      return { counts: false, text: 'This question was answered elsewhere, or its time is over.' };
+      return { counts: false, text: 'This question was answered elsewhere, or its time ran out.' };
     }
     const { finish, question } = open;
     if (decision.kind === 'approved for the session' && question.sessionScope === undefined)

@@ -54,6 +54,6 @@ export async function connectTo({ workspace, socket: path }: Session): Promise<S
   if (typeof socket !== 'string') return socket;
   if (socket !== 'EPERM' && socket !== 'EACCES') return undefined;
   throw new SetupError(
-    `A session of ${workspace} is announced, but this process may not connect to it (${socket}, ${path}), as in a sandbox. Allow the sandbox network access and Unix sockets, or run this command outside.`,
+    `A session of ${workspace} is registered, but the system does not let this process connect to it (${socket}, ${path}). If this is a sandbox, allow it network access and Unix sockets, or run this command outside it.`,
   );
 }

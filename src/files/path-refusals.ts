@@ -36,7 +36,7 @@ export function checkSyntax(path: string, folder: string): void {
   }
   if (/^~(?:\/|$)/.test(path)) {
     throw new CallError(
-      `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${folder}.`,
+      `Path ${visibleName(path)} begins with ~, which is not expanded here. Relative paths start at ${folder}.`,
     );
   }
 }
@@ -64,7 +64,7 @@ export function kindError(path: string, stats: Stats): CallError {
 
 /** Returns the message that PATH can be read, but not written. */
 export function onlyReadText(path: string, folders: NamedFolders): string {
-  const head = `Path ${visibleName(path)} is in a directory that is only read.`;
+  const head = `Path ${visibleName(path)} is in a directory that may only be read.`;
   if (folders.roots.length === 0) return `${head} ${noRootsText(folders)}`;
   return `${head} Files are written inside ${rootsText(folders)}; the user can add a root with --root DIR.`;
 }
@@ -81,7 +81,7 @@ export function outsideText(path: string, access: Access, folders: NamedFolders)
   return [
     `Path ${visibleName(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
     `File tools stay inside ${also || roots.length > 1 ? 'them' : 'it'};`,
-    `the user can add a root with --root DIR${access === 'read' ? `, or with --read-root DIR one that is only read${loaded}` : ''}.`,
+    `the user can add a root with --root DIR${access === 'read' ? `, or a read-only one with --read-root DIR${loaded}` : ''}.`,
   ].join(' ');
 }
 

@@ -30,7 +30,7 @@ export function encode({ text, encoding, bom }: FileText, name: string): Buffer 
   const surrogate = /\p{Surrogate}/u.exec(text)?.[0];
   if (surrogate !== undefined) {
     throw new CallError(
-      `The text for ${name} has half of a character (U+${surrogate.charCodeAt(0).toString(16).toUpperCase()}), which no file can hold.`,
+      `The text for ${name} has an unpaired surrogate (U+${surrogate.charCodeAt(0).toString(16).toUpperCase()}), which no file can hold.`,
     );
   }
   if (encoding === 'UTF-8') return Buffer.from((bom ? BYTE_ORDER_MARK : '') + text);

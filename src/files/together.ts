@@ -83,7 +83,7 @@ async function withTargets<Value>(
     // The names before the last one are those of folders that do not exist.
     if (target.names.length > 1)
       throw new CallError(
-        `The folder of ${visibleName(first.path)} is not there; nothing was written. Make that file in a call of its own.`,
+        `The folder of ${visibleName(first.path)} does not exist; nothing was written. Create that file in a separate call.`,
       );
     const next = { ...first, ...target, base: target.names[0] ?? '' };
     return withTargets(workspace, others, [...opened, next], use);
@@ -142,7 +142,7 @@ async function recordIntents(intents: Intents, prepared: readonly Prepared[]): P
     return await intents.begin(prepared.map(({ intended }) => intended));
   } catch (error) {
     throw new CallError(
-      `The change of several files could not be noted beside them (${messageOf(error)}), so nothing was written. Change them one at a time.`,
+      `The change of several files could not be recorded first (${messageOf(error)}), so nothing was written. Change the files one at a time.`,
     );
   }
 }

@@ -132,7 +132,7 @@ export class Workspace {
     const image = this.#elsewhere;
     if (image === undefined || !path.startsWith(`${image}:/`)) return;
     throw new CallError(
-      `${visibleName(path)} is a file where the image ${image} runs, which file tools do not reach. eval_form can read and load it there. To edit it here, ask the user to start the server with --map ${image}:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.`,
+      `${visibleName(path)} is a file on the machine of the image ${image}, which file tools do not reach. eval_form can read and load it there. To edit it here, ask the user to start the server with --map ${image}:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.`,
     );
   }
 

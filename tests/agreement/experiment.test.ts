@@ -27,7 +27,7 @@ const PROGRAM = `(defpackage :app (:use :cl))
 const session = sharedProgram('app', PROGRAM);
 
 const REST =
-  'Only the variables and property lists of the program were searched. What else the evaluated forms did stays.';
+  'Only the variables and property lists of the program were searched. Other effects of the evaluated forms remain.';
 
 /** Returns the output of FORM, a call of live-lisp:forget. */
 async function forget(names: string): Promise<string> {
@@ -79,7 +79,7 @@ describe('an experiment is taken back', () => {
     expect(await forget("'zz-traced 'old-hook")).toBe(
       [
         'Removed: function APP::ZZ-TRACED.',
-        'Nothing was removed for APP::OLD-HOOK: no call that has ended has evaluated a definition.',
+        'Nothing was removed for APP::OLD-HOOK: no finished call evaluated a definition of that name.',
         'No longer traced: APP::ZZ-TRACED, APP::OLD-HOOK.',
         REST,
       ].join('\n'),
@@ -93,8 +93,8 @@ describe('an experiment is taken back', () => {
     expect(await forget("'zz-advice 'old-hook")).toBe(
       [
         'Removed: function APP::ZZ-ADVICE.',
-        'Nothing was removed for APP::OLD-HOOK: no call that has ended has evaluated a definition.',
-        'Still wrapped: APP::OLD-HOOK. SB-INT:UNENCAPSULATE with the name and the type given to SB-INT:ENCAPSULATE ends that.',
+        'Nothing was removed for APP::OLD-HOOK: no finished call evaluated a definition of that name.',
+        'Still wrapped: APP::OLD-HOOK. To unwrap one, call SB-INT:UNENCAPSULATE with the name and type given to SB-INT:ENCAPSULATE.',
         REST,
       ].join('\n'),
     );
@@ -179,21 +179,21 @@ describe('an experiment is taken back', () => {
   test('but not what replaced a definition of a file, or was never evaluated', async () => {
     await session.eval('(defun old-hook () :newer)');
     expect(await forget("'old-hook")).toBe(
-      'Not removed: function APP::OLD-HOOK, which replaced that of a file. load_file of the file gives it back.',
+      'Not removed: function APP::OLD-HOOK, which replaced one from a file. To restore that one, call load_file with the file.',
     );
     await session.call('load_file', { path: 'app.lisp' });
     expect(await forget("'old-hook 'nothing")).toBe(
-      'Nothing was removed for APP::OLD-HOOK, APP::NOTHING: no call that has ended has evaluated a definition.',
+      'Nothing was removed for APP::OLD-HOOK, APP::NOTHING: no finished call evaluated a definition of that name.',
     );
     expect(await session.eval("(progn (defun zz-now () 1) (live-lisp:forget 'zz-now))")).toContain(
-      'Nothing was removed for APP::ZZ-NOW: no call that has ended has evaluated a definition.',
+      'Nothing was removed for APP::ZZ-NOW: no finished call evaluated a definition of that name.',
     );
     expect(await forget("'zz-now 'nothing")).toBe(
-      `Removed: function APP::ZZ-NOW.\nNothing was removed for APP::NOTHING: no call that has ended has evaluated a definition.\n${REST}`,
+      `Removed: function APP::ZZ-NOW.\nNothing was removed for APP::NOTHING: no finished call evaluated a definition of that name.\n${REST}`,
     );
     expect(await session.eval('(hooks)')).toBe('(:OLD)');
     expect((await session.call('eval_form', { form: '(live-lisp:forget "zz")' })).text).toMatch(
-      /^Error: LIVE-LISP:FORGET takes symbols and lists \(SETF symbol\), such as 'f, but not "zz"\. Nothing was removed\.\n/,
+      /^Error: LIVE-LISP:FORGET takes symbols such as 'f and lists such as '\(setf f\), but not "zz"\. Nothing was removed\.\n/,
     );
   });
 });

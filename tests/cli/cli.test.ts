@@ -94,7 +94,7 @@ describe('what needs no image', () => {
     });
     expect(await run(['search'])).toMatchObject({
       code: 2,
-      stderr: 'live-lisp: The command search takes what to look for: live-lisp search "find callers".\n',
+      stderr: 'live-lisp: The command search needs words to look for: live-lisp search "find callers".\n',
     });
   });
 

@@ -148,13 +148,13 @@ describe('an SBCL', () => {
     const reported = ['FAIL evaluation does not work. Expected: (* 6 7) gives 42. The answer was:', ...lost];
     expect(stdout).toContain(`${reported.join('\n     ')}\n     Farewell from ${folder.path}\nok   `);
     const cause =
-      'The failure stays when the backend leaves out all parts that it can. The cause can be this machine: its memory, its limits, a damaged SBCL.';
+      'The failure remains without all optional parts of the backend. The cause can be this machine: its memory, its limits, a damaged SBCL.';
     expect(stdout).toContain(
       [
         '',
         'The doctor now looks for the part of the backend that is at fault, which can take some minutes.',
         cause,
-        `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${VERSIONS.tested.join(', ')}.`,
+        `Do what the answer above says, if it names a step. Otherwise, please file the report below as an issue. Until that is fixed, use another SBCL with --sbcl PATH, such as one of ${VERSIONS.tested.join(', ')}.`,
         '',
         'Report, for https://github.com/live-lisp/live-lisp/issues:',
         '',
@@ -178,7 +178,7 @@ describe('besides the image', () => {
       const { code, stdout } = await run(['doctor'], { ...home, ...sbcl, XDG_CACHE_HOME: '/proc/nothing' });
       expect(code).toBe(exit);
       expect(stdout).toMatch(
-        /^ok {3}cache: \/proc\/nothing\/live-lisp cannot be used, so each start compiles the backend, some seconds\. Make it a folder that you own and nobody else can write\.$/m,
+        /^ok {3}cache: \/proc\/nothing\/live-lisp cannot be used, so each start compiles the backend, which takes some seconds\. Make it a folder that you own and nobody else can write\.$/m,
       );
     },
   );

@@ -180,7 +180,7 @@ describe('input and output', () => {
       code: 2,
       stdout: '',
       stderr:
-        'live-lisp: Standard input is not UTF-8, so nothing was done. Convert it, as by iconv -t UTF-8.\n',
+        'live-lisp: Standard input is not UTF-8, so nothing was done. Convert it, for example with iconv -t UTF-8.\n',
     });
     expect((await shell.run(['eval'], { input: '(length "caf\u00e9\0")' })).stdout).toBe('5\n');
   });
@@ -290,14 +290,14 @@ describe('exit codes', () => {
       ['call', 'eval_form', '{bad'],
       2,
       /^$/,
-      /^live-lisp: The command call takes NAME=VALUE or one JSON object behind the tool, not \{bad\.\n$/,
+      /^live-lisp: The command call takes NAME=VALUE or one JSON object after the tool, not \{bad\.\n$/,
     ],
     [
       '2: no pair',
       ['call', 'eval_form', 'form'],
       2,
       /^$/,
-      /^live-lisp: The command call takes NAME=VALUE or one JSON object behind the tool, not form\.\n$/,
+      /^live-lisp: The command call takes NAME=VALUE or one JSON object after the tool, not form\.\n$/,
     ],
     [
       '2: an unknown tool',

@@ -107,7 +107,7 @@ describe('without a session', () => {
     expect(await ran).toEqual({
       code: 1,
       stdout: '',
-      stderr: `live-lisp: Another process has just started a session for ${shell.workspace} (process ${process.pid}), so this one ends. Use that session, or end it by live-lisp stop and run this again.\n`,
+      stderr: `live-lisp: Another process has just started a session for ${shell.workspace} (process ${process.pid}), so this process ends. Use that session, or end it with live-lisp stop and run this command again.\n`,
     });
     expect(readdirSync(shell.sessionsFolder).filter((file) => file.startsWith('starting-'))).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe('without a session', () => {
     expect(await linked.run(['eval', '1'])).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: Sessions cannot be kept in ${sessions} (it is a link, which is not followed). Make that possible, or name another folder in LIVE_LISP_SERVING.\n`,
+      stderr: `live-lisp: Sessions cannot be kept in ${sessions} (it is a link, which is not followed). Make it a folder that you can write, or name another in LIVE_LISP_SERVING.\n`,
     });
     const long = join(folder.path, 'x'.repeat(120));
     const far = await new Shell(folder.path, { LIVE_LISP_SERVING: long }).run(['eval', '1']);
@@ -157,7 +157,7 @@ describe('without a session', () => {
     const ran = await new Shell(folder.path, { LIVE_LISP_SERVING: file }).run(['eval', '1']);
     expect(ran).toMatchObject({ code: 4, stdout: '' });
     expect(ran.stderr).toMatch(
-      /^live-lisp: Sessions cannot be kept in \/.*\/taken\/sessions \(ENOTDIR: .*\)\. Make that possible, or name another folder in LIVE_LISP_SERVING\.\n$/,
+      /^live-lisp: Sessions cannot be kept in \/.*\/taken\/sessions \(ENOTDIR: .*\)\. Make it a folder that you can write, or name another in LIVE_LISP_SERVING\.\n$/,
     );
   });
 

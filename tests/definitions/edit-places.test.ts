@@ -106,7 +106,7 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
     expect(
       await edit({ path: 'none/made.lisp', text: '(a)' }, { definition: 'f', path: 'old.lisp', text: NEW }),
     ).toBe(
-      'failed: The folder of none/made.lisp is not there; nothing was written. Make that file in a call of its own.',
+      'failed: The folder of none/made.lisp does not exist; nothing was written. Create that file in a separate call.',
     );
     expect(bytes('old.lisp')).toBe('(defun f () 1)\n');
   });

@@ -73,7 +73,7 @@ describe('a server', () => {
     const editor = new Editor(path);
     onTestFinished(() => void editor.socket.destroy());
     const message =
-      'This socket knows the methods live-lisp/watch and then live-lisp/answer. Begin with live-lisp/watch.';
+      'This socket takes live-lisp/watch first, and then live-lisp/answer. Begin with live-lisp/watch.';
     const error = { code: -32000, message };
     expect(await editor.request('live-lisp/answer', { id: 'x', approve: true })).toMatchObject({ error });
     expect(await editor.request('initialize')).toMatchObject({ error });
@@ -163,7 +163,7 @@ describe('a question of a client that cannot ask', () => {
     );
     expect(await editor.answer({ approve: true })).toEqual({
       counts: false,
-      text: 'This question was answered elsewhere, or its time is over.',
+      text: 'This question was answered elsewhere, or its time ran out.',
     });
   });
 

@@ -56,7 +56,7 @@ describe('several roots', () => {
     );
     expect(await session.call('write_file', { path, content: 'x' })).toEqual(
       failed(
-        `Path ${path} is in a directory that is only read. Files are written inside the workspaces ${one}, ${two}; the user can add a root with --root DIR.`,
+        `Path ${path} is in a directory that may only be read. Files are written inside the workspaces ${one}, ${two}; the user can add a root with --root DIR.`,
       ),
     );
     expect(readFileSync(path, 'utf8')).toBe('in library\n');
@@ -105,7 +105,7 @@ describe('the home directory and the root of the file system', () => {
       failed(`There is no file ${path}y. Relative paths start at ${home}.`),
     );
     expect((await session.call('write_file', { path, content: '' })).text).toBe(
-      `Path ${path} is in a directory that is only read. ${WHY(home)}`,
+      `Path ${path} is in a directory that may only be read. ${WHY(home)}`,
     );
   });
 });
@@ -142,7 +142,7 @@ describe('sources of systems', () => {
       await at.answer('search_in_buffer', { pattern: '*shelf*', buffer: join(base, 'systems/shelf') }),
     ).toMatch(/^Found 1 match /);
     expect(await at.answer('write_file', { path: source, content: '' })).toMatch(
-      /^failed: Path .* is in a directory that is only read\. Files are written inside the workspace /,
+      /^failed: Path .* is in a directory that may only be read\. Files are written inside the workspace /,
     );
     expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
   });

@@ -82,7 +82,7 @@ test('none is when one must not be, the call is cancelled, or the note cannot be
   chmodSync(join(at.root, 'b.lisp'), 0o644);
   intents = new Intents(join(at.outside, 'secret.txt', 'edits'));
   await expect(replace()).rejects.toThrow(
-    /^The change of several files could not be noted beside them \(ENOTDIR.*\), so nothing was written\. Change them one at a time\.$/,
+    /^The change of several files could not be recorded first \(ENOTDIR.*\), so nothing was written\. Change the files one at a time\.$/,
   );
   expectAll('old');
 });

@@ -154,6 +154,6 @@ describe('a standing approval', () => {
       await at.session.eval(
         `(handler-case (live-lisp:call-tool "write_file" :path "src/half" :content ${half}) (error (e) (princ-to-string e)))`,
       ),
-    ).toContain('The text for src/half has half of a character (U+D800), which no file can hold.');
+    ).toContain('The text for src/half has an unpaired surrogate (U+D800), which no file can hold.');
   });
 });

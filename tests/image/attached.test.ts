@@ -131,7 +131,7 @@ describe('besides', () => {
       ),
     ).toMatch(/nil/i);
     expect(theirs.printed()).toContain(
-      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is no folder, so live-lisp does not know for which folder to serve this image. Bind it in the line: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${LINE})`,
+      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is not a folder, so live-lisp does not know for which folder to serve this image. Bind it to one: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${LINE})`,
     );
     expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
     await person(LINE);
@@ -261,7 +261,7 @@ describe('besides', () => {
       `(sb-thread:join-thread (sb-thread:make-thread (lambda () (format t "~A~%" (nth-value 1 (ignore-errors (live-lisp:call-tool "who_calls" :name "car")))))))`,
     );
     expect(theirs.printed()).toContain(
-      'This thread works for no server: only calls of an agent, and threads that they start, can call tools.',
+      'This thread belongs to no call of an agent. Only such calls, and threads that they start, can call tools.',
     );
   });
 
@@ -272,7 +272,7 @@ describe('besides', () => {
       return ending.kind === 'condition' ? ending.condition.text : ending.kind;
     };
     expect(await refused('(sb-ext:exit)')).toBe(
-      'EXIT would end this image, which somebody else runs, so it was refused. To end a thread, call (sb-thread:abort-thread) in it.',
+      'EXIT would end this image, which somebody else runs, so it was refused. To end a thread, call (sb-thread:abort-thread) in that thread.',
     );
     expect(await refused('(sb-ext:exit :abort t)')).toMatch(/^EXIT would end this image/);
     expect(await refused('(sb-ext:save-lisp-and-die "x.core")')).toMatch(/^SAVE-LISP-AND-DIE would end/);

@@ -253,7 +253,7 @@ describe('the flag', () => {
       ['own=sbcl'],
       '--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not own.',
     ],
-    [["b=ssh 'x"], "--image b=COMMAND has a quote without its end, or a backslash at its end: ssh 'x"],
+    [["b=ssh 'x"], "--image b=COMMAND has an unclosed quote, or ends in a backslash: ssh 'x"],
     [['b='], "--image b= needs a command that starts SBCL, such as b='ssh -T b sbcl'."],
     [
       ['b=sbcl', '--heap', '1GB'],

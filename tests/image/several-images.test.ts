@@ -296,7 +296,7 @@ describe('flags', () => {
     [['b=sbcl', 'b=sh'], '--image b is given twice; give each image a name of its own.'],
     [
       ['auto', 'own'],
-      'A call that names no image works in that of --image auto or own, so give one of these two.',
+      '--image auto and --image own both set the image for calls that name none, so give only one of them.',
     ],
   ])('--image %j is refused', (images, message) => {
     const args = images.flatMap((image) => ['--image', image]);
@@ -328,7 +328,7 @@ describe('flags', () => {
       [{ here: PROJECT, there: '/srv/b' }],
     ]);
     expect(() => readConfig([...images, '--map', 'c:.=/srv'], {})).toThrow(
-      '--map must be a:LOCAL=REMOTE or b:LOCAL=REMOTE, a folder here and its absolute path there, such as a:.=/srv/app, not c:.=/srv.',
+      '--map must be a:LOCAL=REMOTE or b:LOCAL=REMOTE, a local folder and its absolute path where the image runs, such as a:.=/srv/app, not c:.=/srv.',
     );
   });
 });

@@ -318,7 +318,7 @@ test.each([
   ],
   [
     'swank://build:4005',
-    "--image swank://build:4005 is not on this machine, and what is said to Swank is not encrypted; give --image NAME='ssh -T HOST live-lisp dial', or 127.0.0.1 as its host.",
+    "--image swank://build:4005 is not on this machine, and the connection to Swank is not encrypted; give --image NAME='ssh -T HOST live-lisp dial', or the host 127.0.0.1.",
   ],
 ])('--image %s is refused', (image, text) => {
   expect(() => readConfig(['--image', image], {})).toThrow(text);

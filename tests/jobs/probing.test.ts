@@ -130,7 +130,9 @@ test('a thread that ends without being unwound is noticed soon', async () => {
     '(sb-alien:alien-funcall (sb-alien:extern-alien "pthread_exit" (function sb-alien:void sb-alien:long)) 0)',
     { timeout: 600 },
   );
-  expect(await ended).toContain('The thread of a call was ended without being unwound, as by pthread_exit');
+  expect(await ended).toContain(
+    'The thread of a call was ended without being unwound, for example by pthread_exit',
+  );
   expect((await evaluated('(keep)')).text).toBe('7');
 });
 

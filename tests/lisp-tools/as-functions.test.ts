@@ -179,11 +179,11 @@ Frames:
   test.each([
     [
       '(sb-sys:without-interrupts (told :who-calls :name "car"))',
-      'Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside.',
+      'Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or in a function given to INTERRUPT-THREAD, cannot wait for a tool; call the tool outside.',
     ],
     [
       '(sb-sys:without-gcing (told :who-calls :name "car"))',
-      'Code within WITHOUT-GCING cannot wait for a tool; call it outside.',
+      'Code within WITHOUT-GCING cannot wait for a tool; call the tool outside.',
     ],
   ])('%s is refused, because nobody could end it', async (form, text) => {
     expect(await session.eval(`(third ${form})`)).toBe(`"${text}"`);

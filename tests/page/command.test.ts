@@ -65,7 +65,7 @@ test('a session that has no page is named, with what to do', async () => {
   const { code, stderr } = await old.run(['page', '--session', String(process.pid)]);
   old.closeAnnounced();
   expect(stderr).toBe(
-    `live-lisp: The session ${process.pid} of ${old.workspace} gave no link to its page: No such method. If it is of an older version, end it, and run this again.\n`,
+    `live-lisp: The session ${process.pid} of ${old.workspace} gave no link to its page: No such method. If the session is of an older version, end it, and run this command again.\n`,
   );
   expect(code).toBe(4);
 });

@@ -168,7 +168,7 @@ test('two tabs and an editor show a question, and the first answer counts', asyn
   expect(await editor.nth('live-lisp/closed')).toMatchObject({ why: 'approved in a browser' });
   expect(await editor.answer({ approve: true })).toEqual({
     counts: false,
-    text: 'This question was answered elsewhere, or its time is over.',
+    text: 'This question was answered elsewhere, or its time ran out.',
   });
   const second = place.session.call('write_file', { ...WRITE, content: '(b)\n' });
   await approve(one).waitFor();
@@ -225,7 +225,7 @@ test('an answer to something else than what was shown does not count', async () 
   expect(await called).toEqual(WROTE);
   expect(await post(page, 'answer', { id, shown, decision: 'once' })).toEqual({
     counts: false,
-    text: 'This question was answered elsewhere, or its time is over.',
+    text: 'This question was answered elsewhere, or its time ran out.',
   });
 });
 
