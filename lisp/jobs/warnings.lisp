@@ -254,7 +254,11 @@ warnings of its compilation, but without a place."
   "Add CONDITION to *REMARKS* as a warning of SEVERITY, a string, with the form that it is about.
 Skip CONDITION if *REMARKS* has an equal warning."
   (multiple-value-bind (form context offset file start) (context-data)
-    (let* ((file (or file (compiling-file)))
+    (let* ((file (cond (file)
+                       ((or form *compile-file-truename* (not *load-truename*)) (compiling-file))
+                       ;; Code of the program warns while its fasl is loaded, as FiveAM does when a
+                       ;; test is defined again. That is not about the text of the source.
+                       (t (native-name *load-truename*))))
            (text (shown-warning-text condition))
            (called (function-called form))
            (call (and called (about-call-p condition form) form))
