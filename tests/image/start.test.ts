@@ -235,7 +235,9 @@ describe('when no image starts, a call says', () => {
     ],
     ['how long was waited', silent, `it did not answer within 1 s. ${DOCTOR}`],
   ])('%s', async (_, script, how) => {
-    const options = { args: ['--sbcl', program('broken', script)], waits: { image: { start: 1000 } } };
+    // A busy machine can take more than a second to run the other scripts.
+    const waits = script === silent ? { image: { start: 1000 } } : {};
+    const options = { args: ['--sbcl', program('broken', script)], waits };
     expect(await firstAnswer(options)).toEqual(bad(`The Lisp image did not start: ${how}`));
   });
 });
