@@ -230,7 +230,8 @@ another error, such as too many open files, try again."
         when (equal "live-lisp connection" (sb-thread:thread-name thread)) collect thread))
 
 (defun accept-connections (socket)
-  "Serve each server that connects to SOCKET in a thread of its own, until SOCKET is closed."
+  "Answer the requests of each MCP server that connects to SOCKET in a new thread, until SOCKET is
+closed."
   (loop for connection = (next-connection socket)
         while connection
         do (let ((connection connection))

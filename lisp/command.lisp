@@ -45,7 +45,7 @@ first a line with the length and the name of the file, then its content."
          (path (sb-ext:parse-native-namestring
                 (concatenate 'string folder "/" (subseq line (1+ space))))))
     (unless (= (read-sequence octets stream) (length octets))
-      (error "The connection to live-lisp ended before the whole backend had arrived."))
+      (error "The connection to live-lisp ended before all of its Lisp code had arrived."))
     (ensure-directories-exist path)
     (with-open-file (out path :direction :output :element-type '(unsigned-byte 8)
                               :if-exists :supersede)

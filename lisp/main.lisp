@@ -208,6 +208,7 @@ and this thread last. Once the reader thread has ended, this thread only sleeps.
   (when begun (open-begun begun))
   (when **origin** (return-to-origin))
   (take-over)
+  ;; In an image that starts from a saved core, SAVE has done what is left out here if **ORIGIN**.
   (unless **origin** (prepare))
   (greet)
   ;; Do this before the first message is performed, because that message can be code that ends all
@@ -226,8 +227,10 @@ and this thread last. Once the reader thread has ended, this thread only sleeps.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))
+    ;; This returns when the reader thread ends.
     (run-errands)
     (loop
+      ;; An interrupt ends what STEADILY waits for, so the wait must begin again.
       (steadily
         (sb-thread:join-thread reader :default nil)
         (when **stopped** (leave-to-program))

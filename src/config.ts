@@ -116,8 +116,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   });
 }
 
-/** Returns the files and folders that readConfig will access for ARGV and ENVIRONMENT. The caller checks first that
- * their file systems answer. */
+/** Returns the files and folders that a start with ARGV and ENVIRONMENT will access. The caller checks first that their
+ * file systems answer. A new flag that names a file or folder belongs here too. */
 export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
   const { flags } = splitArguments(argv);
   const given = ['root', 'read-root', 'write', 'init', 'http-token'].flatMap((name) => flags.get(name) ?? []);

@@ -81,7 +81,8 @@ error answer."
   "An object and its parts, or the reason why it cannot be inspected."
   (value string :optional) (type string :optional) (id string :optional)
   (total integer :optional)
-  (parts (or (list inspected-part) (list string)) :optional "The parts, or for a string its lines.")
+  (parts (or (list inspected-part) (list string)) :optional
+   "The parts; with NO-PART, the names of the parts that exist.")
   (crowd integer :optional
    "For a hash table whose look-ups are slow, the largest number of keys with the same hash.")
   (no-value boolean :optional)

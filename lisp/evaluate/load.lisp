@@ -76,6 +76,7 @@ or a copy of it. FORGET is NIL, or the argument WHICH of FORGET-OLD."
                        t))))
     (object "file" (true-name file)
             "failed" (and whole failed t)
+            ;; Nothing was compiled, or SECTION-UNREADABLE has ended LOAD.
             "notLoaded" (not whole)
             "begun" (and load (not whole))
             "agreement" agreement)))

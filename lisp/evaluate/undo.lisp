@@ -98,9 +98,9 @@ return NIL for a macro: SBCL stores a function for it that only signals an error
     (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
 (defun function-aspect (name)
-  "Return two values about NAME, a function name, as a function or macro: a list of functions and
-source locations of the current definition, and a function without parameters that restores this
-definition."
+  "NAME is a function name. Return two values about its definition as a function or macro: a list of
+functions and source locations of the current definition, and a function without parameters that
+restores this definition."
   (let* ((info (known-info name '(:function)))
          (macro (and (symbolp name) (macro-function name)))
          (function (plain-function name)))

@@ -151,8 +151,9 @@ such functions at the ends of the stack are not shown."
 (defun entry-p (name)
   "Return true if NAME, a debug name, belongs to a function through which a signal, a trap, the
 garbage collector or the backend interrupts a thread of the program. Such a function is in
-*ENTRIES*, or its role is :ENTRY, or it is a method for CAPTURE-STREAM, that is, NAME contains this
-symbol. Frames newer than the frame of such a function do not belong to the program."
+*ENTRIES*, or FRAME-ROLE returns :ENTRY for it, or it is a method for CAPTURE-STREAM, by which the
+backend captures output: then NAME contains this symbol. Frames newer than the frame of such a
+function do not belong to the program."
   (or (named-p name *entries*)
       (eq :entry (frame-role name))
       (member 'capture-stream (name-symbols name))))

@@ -1,6 +1,7 @@
 ;;;; Defines the operation impact, which returns what a change of a definition affects, such as
-;;;; methods, callers and tests. Other files make the members about classes (class-impact.lisp),
-;;;; about code compiled into other functions (compiled-in.lisp) and for a removal (removal.lisp).
+;;;; methods, callers and tests. Other files compute parts of the answer: about classes
+;;;; (class-impact.lisp), about functions that the definition is compiled into (compiled-in.lisp),
+;;;; and about what breaks when the definition is removed (removal.lisp).
 
 (in-package "LIVE-LISP.LOOK")
 

@@ -51,7 +51,7 @@ unbound."
       (:package (delete-package identity)))
     (forget-types)))
 
-;;; Definitions that answers have listed (by LIST-AS-OLD in compare.lisp)
+;;; Definitions that an answer has listed as no longer in their files (LIST-AS-OLD in compare.lisp)
 
 (sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A weak hash table whose keys are the DEFINITION structures that an answer has listed as no longer

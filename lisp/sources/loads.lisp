@@ -333,8 +333,8 @@ be split into forms, compare the lines that belong to no loaded form instead."
 
 (defun renumber (file definitions old-text)
   "Give each definition of the file FILE, except DEFINITIONS, the number that its form has in the
-present text (*FORM-NUMBERS*). If the present text no longer has the form, mark the definition as
-made by an older load, after SAVE-BASELINE with OLD-TEXT, the text that was loaded before."
+present text (*FORM-NUMBERS*). If the present text no longer has the form, first call SAVE-BASELINE
+with OLD-TEXT, the text that was loaded before, then mark the definition as made by an older load."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -351,9 +351,9 @@ made by an older load, after SAVE-BASELINE with OLD-TEXT, the text that was load
 (defun note-part (file definitions recording noted)
   "Record that only some top-level forms of FILE, a SOURCE-FILE structure, were loaded: those for
 which *FORM-NUMBERS* has NIL. They made DEFINITIONS. The RECORDING
-structure RECORDING has the changes of the load. Add facts for the answer to NOTED, a NOTED
-structure. Return a list of names, such as those of changed macros: code that uses these names must
-be compiled again."
+structure RECORDING has the changes of the load. Store the facts that the answer reports in NOTED, a
+NOTED structure. Return a list of names, such as those of changed macros: code that uses these names
+must be compiled again."
   ;; A load of some forms gives the file no new number, so their definitions get its present one.
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
@@ -405,9 +405,9 @@ RECORDING is the RECORDING structure of the load."
 (defun note-group (group recording done path noted)
   "Record GROUP, a list (FILE DEFINITION...), as part of the load of the file PATH, or of an
 evaluation if PATH is NIL. DONE is true if the load ended normally. The RECORDING
-structure RECORDING has the changes of the load. Add facts for the answer to NOTED, a NOTED
-structure. Return a list of names, such as those of changed macros: code that uses these names must
-be compiled again."
+structure RECORDING has the changes of the load. Store the facts that the answer reports in NOTED, a
+NOTED structure. Return a list of names, such as those of changed macros: code that uses these names
+must be compiled again."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group recording done path)))
       (cond ((and (not failed)

@@ -48,8 +48,9 @@ before and after them. Escape line breaks and other control characters."
       (format out "~:[...~;~]~A" (= end (length string)) quote))))
 
 (defun part-text (part package &optional (limit *part-of-value*))
-  "PART is a part of a value that DIFFERENCE has returned. Return text of at most LIMIT characters
-for PART, with names as in PACKAGE. Return \"nothing\" if the value has no such part."
+  "PART is one of the two differing parts that DIFFERENCE returns. Return text of at most LIMIT
+characters for PART, with names as in PACKAGE. Return \"nothing\" if PART marks that one of the
+compared values has no such part (NOTHING-P)."
   (if (nothing-p part) "nothing" (printing-briefly limit part package)))
 
 (defparameter *printed-characters* 1000

@@ -163,16 +163,19 @@ answer. Return the value in the answer. If the answer is a failure, signal a TOO
 
 (defun live-lisp:call-tool (name &rest arguments)
   "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are keywords, each
-followed by its value: (call-tool \"who_calls\" :name \"foo\" :limit 5). In names, neither letter
-case nor - or _ matters. Values are converted to JSON. Strings, numbers and T stay as they are.
-Lists and vectors become arrays. EQUAL hash tables with strings as keys become objects. Other
-symbols become their names in lower case. NIL becomes false, an empty array, or no value, depending
-on the parameter. Data is converted back in the same way. Without :limit, all data is returned.
-Signals a TOOL-ERROR when the tool fails or finds nothing. When a human has to allow the call, the
-error is an APPROVAL-REQUIRED."
+followed by its value: (call-tool \"who_calls\" :name \"foo\" :limit 5). In the names of tools and
+parameters, letter case is ignored, and - and _ are the same. Values are converted to JSON. Strings,
+numbers and T stay as they are. Lists and vectors become arrays. EQUAL hash tables with strings as
+keys become objects. Other symbols become their names in lower case. NIL becomes false, an empty
+array, or no value, depending on the parameter. Data is converted back in the same way. Without
+:limit, all data is returned. Signals a TOOL-ERROR when the tool fails or finds nothing. When a human
+has to allow the call, the error is an APPROVAL-REQUIRED."
   (let ((*tool* (designated-tool name)))
     (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments))
                 "package" (package-of-code))))
+
+;;; The types of the server are generated from these shapes. Their members are the parameters of the
+;;; operation called.
 
 (define-shape tool-success ()
   "The answer of a tool that succeeded."

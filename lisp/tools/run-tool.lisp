@@ -141,7 +141,7 @@ spite of the failure. ID is the id of the call."))
   "Return the name by which clients call TOOL, or NIL when TOOL is not registered."
   (let ((offered (gethash (live-lisp:tool-name tool) **offered**)))
     (cond ((and offered (eq tool (offer-tool offered))) (offer-client-name offered))
-          ;; A proxy of one of the server's own tools has no offer.
+          ;; An object that stands for one of the server's own tools is not in **OFFERED**.
           (t (built-in-name tool)))))
 
 (defun call-pairs (arguments)

@@ -150,7 +150,8 @@ async function entryFindings(place: EntryPlace): Promise<StarterFindings> {
 }
 
 /** Returns findings about LINE, the command of the entry FOUND at PLACE. Starts the command if its programs exist.
- * Doctor starts only commands that the user has trusted, because a project can have put any command into its file. */
+ * A project can have put any command into its file. So doctor starts only an entry of the user, an entry that the client
+ * trusts, and one that is exactly what install writes. */
 async function trialFindings(place: EntryPlace, found: unknown, line: readonly string[]): Promise<Finding[]> {
   const { client, context } = place;
   const scope = scopeOf(place);
@@ -174,7 +175,7 @@ async function orUnreadable(find: () => Promise<StarterFindings>): Promise<Start
   }
 }
 
-/** The finding for an entry that doctor did not start. The client, too, would ask before it starts this entry. */
+/** The finding for an entry that doctor did not start. */
 const UNTRIED: Finding = {
   ok: true,
   text: 'this command was not started: it is not the one that install writes, and the project can have put anything there',

@@ -22,7 +22,7 @@ export interface OutlineEntry {
   documentation?: string;
 }
 
-/** Returns the definitions in FORMS in text order. Forms without operator and name are left out. */
+/** Returns the definitions in FORMS in text order. Forms that lack an operator or a name are left out. */
 export function definitionsIn(forms: TopLevelForms): OutlineEntry[] {
   return forms.allExtents().flatMap(({ start }) => [...definedAt(forms, start)]);
 }

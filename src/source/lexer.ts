@@ -170,8 +170,9 @@ function endOfSymbol(source: string, start: number): number {
   }
 }
 
-/** Returns the name of the token WRITTEN, of KIND. For a symbol or number it is the name that the reader interns, after
- * the package and PACKAGE_MARKER. For a dispatch macro it is the number. Other tokens have the name ''. */
+/** Returns the name of the token WRITTEN, of KIND. For a symbol it is the name that the reader interns. If the
+ * package is written, it and PACKAGE_MARKER come first. A number is taken for a symbol. For a dispatch macro it is the
+ * digits after the #. Other tokens have the name ''. */
 export function tokenName(kind: string, written: string): string {
   if (kind.startsWith('#')) return /^#(\d*)/.exec(written)?.[1] ?? '';
   if (kind !== 'atom' || written.startsWith('"')) return '';

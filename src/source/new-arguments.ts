@@ -102,7 +102,7 @@ export class NewArguments {
   }
 
   /** Adds FORMS, the arguments for which the &rest parameter PARAMETER stands. TEXT_OF returns the text of a form.
-   * If FORMS is empty, a keyword before PARAMETER is left out too. */
+   * If FORMS is empty, also leaves out a keyword that is directly before PARAMETER in the pattern of the new call. */
   addRest(parameter: string, forms: readonly Form[], textOf: (form: Form) => string): void {
     if (forms.length === 0 && this.#pendingKeyword !== undefined) {
       // If the lambda list is unknown, the keyword may be a positional argument.

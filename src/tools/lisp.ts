@@ -78,8 +78,9 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-/** Returns the tool that DEFINITION, from the image, describes. A call of it runs a Lisp function in the image, which
- * finds this function by REGISTRATION. If the tool can hold errors, DEBUGGING returns what the tool debug needs. */
+/** Returns the tool that DEFINITION, from the image, describes. A call of it runs a Lisp function in the image.
+ * REGISTRATION tells the image which function. If the tool can hold errors, DEBUGGING returns what the tool `debug`
+ * needs for them. */
 function lispTool(
   image: () => Image,
   definition: ToolDefinitionData,

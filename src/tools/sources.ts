@@ -97,7 +97,8 @@ export type ReadLoaded = (
 ) => Promise<readonly LoadedText[]>;
 
 /** The current versions of the files that were read, and the loaded versions of files that have changed since then.
- * `prepare` and then `prepareLoaded` do the slow work, so that `read` and `loadedVersion` can be synchronous. */
+ * `prepare` and then `prepareLoaded` do the slow work, so that `read` and `loadedVersion` can be synchronous. A file of
+ * a local disk can be read at any time (#current); all others only by `prepare` (#prepared). */
 export class Sources {
   readonly #current = new Map<string, Source>();
   readonly #loaded = new Map<string, LoadedVersion>();
@@ -149,8 +150,9 @@ export class Sources {
   }
 
   /** For each file of PLACES that has changed since it was loaded: asks the image for the loaded version, and keeps it
-   * for loadedVersion. The mark of a place is the digest of the loaded text. If the text has #+ or #- and the features
-   * have changed since then, it is another string, even when the loaded text is the current one. */
+   * for loadedVersion. The mark of a place is the digest of the loaded text. But if the text has #+ or #-, and the
+   * features have changed since then, the image sends a mark that is the digest of no text. So it is asked for the text
+   * that it has loaded, even if this is the current one. */
   async prepareLoaded(places: readonly Place[]): Promise<void> {
     const wanted = new Map<string, { file: string; mark: string; now: Source }>();
     for (const { file, mark } of places) {
@@ -229,7 +231,7 @@ export class Sources {
     const version = versionOf(stats);
     const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
     const source = new Source(file, version, written, octets, this.#features);
-    // The forms of the old object may be parsed already.
+    // The old object may have its forms parsed already. `written` must be equal, because loadedVersion compares it.
     if (kept?.written === written && kept.text.text === source.text.text) {
       kept.version = version;
       return kept;

@@ -90,7 +90,7 @@ export class ChosenImage implements Image, RestartableImage {
     args: Operations[Name]['args'],
     options?: CallOptions,
   ): Promise<Reply<Name>> {
-    // Code in an image calls tools that work in the same image.
+    // A tool that code in the image calls must work in that image, so no other image is chosen.
     if (codeCaller() !== undefined || INTERNAL_OPERATIONS.has(name))
       return this.#current.call(name, args, options);
     if (!this.#isSettled) await this.#choose();

@@ -20,7 +20,7 @@ const ANSWER = /LIVE-LISP-(?:SPEAKS|DIALS (\{.*\}))\r?\n/;
  * its features. */
 const READY = /LIVE-LISP-READY (\S+) (\d+) (kept|none) (.*)\n/;
 
-/** The start has failed when the command has written this many octets without an answer. */
+/** The start fails when the command has written this many octets of other output before SBCL has answered. */
 const NOISE_LIMIT = 256 * 1024;
 /** Number of lines of the command's stderr that the message of a failure contains. */
 const LAST_LINES = 3;

@@ -74,7 +74,7 @@ export class HeldCalls<Rendered> {
     this.#calls.set(held.error, call);
   }
 
-  /** Adds the time until now to the time for which the error NUMBER has held its call. */
+  /** Adds the time since the last count to the time for which the error NUMBER has held its call. */
   countHolding(number: number): void {
     const call = this.#calls.get(number);
     if (call === undefined) return;

@@ -1501,7 +1501,7 @@ export interface InspectData {
   type?: string;
   id?: string;
   total?: number;
-  /** The parts, or for a string its lines. */
+  /** The parts; with NO-PART, the names of the parts that exist. */
   parts?: InspectedPart[] | string[];
   /** For a hash table whose look-ups are slow, the largest number of keys with the same hash. */
   crowd?: number;

@@ -208,9 +208,9 @@ function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** INDICES are places in FORM that use a name. Returns what code they are in, as a word for answers: the part of the
- * definition, such as a slot, if they are all in one, or else the kind of FORM. `part` is true when at least one of
- * them is in a part that is known. */
+/** INDICES are places in FORM that use a name. Returns a word for the code in which they are. If all are in the same
+ * part of the definition, such as a slot, the word names this part, or else the kind of FORM. `part` is true when the
+ * part of at least one of them is known, even if the word is the kind of FORM. */
 function kindIn(
   source: string,
   form: TopLevelDefinition,
