@@ -113,7 +113,7 @@ async function causeOf({ name, lost }: StepResult, config: Config): Promise<stri
   const culprit = await findCulprit(parts, async (without) => helps(await tryImage(config, without)));
   return culprit.kind === 'core'
     ? 'It works when the image does not start from its saved core.'
-    : `It works without this part of the backend: ${culprit.parts.join(', ')}.`;
+    : `It fails only with this part of the backend: ${culprit.parts.join(', ')}.`;
 }
 
 interface Trouble {

@@ -34,11 +34,11 @@ const NOTHING_RUNS = 'so calls that can change something are refused';
 export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
   const file = auditNamed ? obstacleToRecording(audit) : undefined;
   return [
-    checkFolder('records', state, `${NOTHING_RUNS}. Set XDG_STATE_HOME to a folder of yours.`),
+    checkFolder('records', state, `${NOTHING_RUNS}. Set XDG_STATE_HOME to a folder that you own.`),
     ...(auditNamed
       ? [checkPlace('audit log', audit, file, `${NOTHING_RUNS}. Name another with --audit FILE.`)]
       : []),
-    checkFolder('temporary files', tmpdir(), 'so some tools fail. Set TMPDIR to a folder of yours.'),
+    checkFolder('temporary files', tmpdir(), 'so some tools fail. Set TMPDIR to a folder that you own.'),
     {
       ok: true,
       text: cacheUsable(cache)

@@ -171,8 +171,8 @@ export function oldLines(
 function notRemovedText(file: string, more: number, places: Places): string {
   const nothing = `Nothing of ${places.fileName(file)} was removed`;
   return more > 0
-    ? `${nothing}, because not all these definitions are listed yet. To list more, repeat load_file with forget: true.`
-    : `${nothing}, because not all these definitions had been listed. To remove them, repeat load_file with forget: true.`;
+    ? `${nothing}, because not all these definitions have been listed yet. To list more of them, repeat load_file with forget: true.`
+    : `${nothing}, because this answer is the first to list some of these definitions. To remove all, repeat load_file with forget: true.`;
 }
 
 /** Returns lines about those definitions of OLD that load_file with forget: true would not remove, with the reasons. */

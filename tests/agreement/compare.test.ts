@@ -31,7 +31,7 @@ async function compare(args: object): Promise<string> {
 }
 
 /** What an answer ends with that lists what was only evaluated. */
-const UNDO = "(live-lisp:forget 'NAME) removes one, with its entries in lists and hash tables.";
+const UNDO = "(live-lisp:forget 'NAME) removes one, and takes it out of the program's lists and hash tables.";
 const PACKAGE = '(defpackage "P" (:use "CL")) (in-package "P")';
 
 test('what the forms before an observed one have defined', async () => {

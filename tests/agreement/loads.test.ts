@@ -170,7 +170,7 @@ describe('what the file has no more', () => {
     );
     const listed = Array.from({ length: 200 }, (_, n) => `P::F${String(n + 20).padStart(3, '0')}`);
     const more =
-      'Nothing of e.lisp was removed, because not all these definitions are listed yet. To list more, repeat load_file with forget: true.';
+      'Nothing of e.lisp was removed, because not all these definitions have been listed yet. To list more of them, repeat load_file with forget: true.';
     expect(await load('e.lisp', { forget: true })).toBe(
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${listed.join(', ')}.\nMore such definitions: 100.\n${more}\ncompare_image with limit lists the rest.`,
     );

@@ -20,6 +20,6 @@ test('the part with which images are lost is named, below the call with which on
   expect(code).toBe(1);
   expect(stdout).toContain('\nFAIL callers does not work. Expected: who_calls finds a caller in that file.');
   expect(stdout).toContain(
-    '\nIt works without this part of the backend: cross-references.\nDo what the answer above says',
+    '\nIt fails only with this part of the backend: cross-references.\nDo what the answer above says',
   );
 });

@@ -102,9 +102,9 @@ describe('doctor', () => {
     expect([code, stdout.match(/^FAIL (?!sbcl).*$/gm)]).toEqual([
       1,
       [
-        `FAIL records: ${NOWHERE}/live-lisp cannot be written (ENOENT), so calls that can change something are refused. Set XDG_STATE_HOME to a folder of yours.`,
+        `FAIL records: ${NOWHERE}/live-lisp cannot be written (ENOENT), so calls that can change something are refused. Set XDG_STATE_HOME to a folder that you own.`,
         `FAIL audit log: ${folder.path} cannot be written (EISDIR), so calls that can change something are refused. Name another with --audit FILE.`,
-        `FAIL temporary files: ${NOWHERE} cannot be written (ENOENT), so some tools fail. Set TMPDIR to a folder of yours.`,
+        `FAIL temporary files: ${NOWHERE} cannot be written (ENOENT), so some tools fail. Set TMPDIR to a folder that you own.`,
       ],
     ]);
   });

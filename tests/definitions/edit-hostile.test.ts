@@ -114,7 +114,7 @@ Note: there is no package NO-SUCH-PACKAGE in the image, so names in kept.lisp we
     expect(await edit({ definition: 'f', path: 'kept.lisp', text: NEW })).toBe(
       `Changed kept.lisp: lines 1-2, +2 −1. It has 2 top-level forms now.
 
-Note: only the syntax was checked after kept.lisp:3, where the reader of the image stops: illegal sharp macro character: #\\<`,
+Note: the reader of the image stops at kept.lisp:3, so from there on only the syntax was checked: illegal sharp macro character: #\\<`,
     );
   });
 });

@@ -172,7 +172,7 @@ describe('an image that serves the workspace', () => {
       `The connection to the Lisp image was lost: ${lost}. The next call that needs the image looks for it again.`,
     );
     const none = bad(
-      `The image ${called(first.served)}, in which this session worked, no longer serves, and no other image serves this workspace, so nothing was run. This session does not continue in a new image, which would lack what that image had. For a new image, the server must be started with --image own. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
+      `The image ${called(first.served)}, in which this session worked, no longer serves, and no other image serves this workspace, so nothing was run. This session does not continue in a new image, because the definitions and values of that one would be missing there. For a new image, the server must be started with --image own. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
     );
     expect(await evaluate(session, '1')).toEqual(none);
     expect(await evaluate(session, '1')).toEqual(none);

@@ -160,7 +160,7 @@ describe('an image that a command starts', () => {
   test('a system of the workspace is not found there without --map', async () => {
     expect(await session.call('load_system', { system: 'no-such-system' })).toMatchObject({
       text: expect.stringMatching(
-        /^System no-such-system not found by ASDF\. .*\. ASDF looks where the image there runs, in the distribution's Lisp libraries and the user's source registry there\. To load a system of the workspace, ask the user to start the server with --map there:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there\. /,
+        /^System no-such-system not found by ASDF\. .*\. The image there runs elsewhere, so ASDF looks there: in the distribution's Lisp libraries and the user's source registry\. To load a system of the workspace, ask the user to start the server with --map there:LOCAL=REMOTE\. LOCAL is a folder here, REMOTE the same folder there\. /,
       ),
       isError: true,
     });

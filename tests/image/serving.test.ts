@@ -109,7 +109,7 @@ describe('the folder', () => {
     const path = isRoot ? place.path : '/';
     expect(servedImages(path)).toEqual({
       images: [],
-      refusal: `The folder ${path} of images that serve is not used: it belongs to another user. Have it removed, or set LIVE_LISP_SERVING to a folder of yours, for this server and the image.`,
+      refusal: `The folder ${path} of images that serve is not used: it belongs to another user. Have it removed, or set LIVE_LISP_SERVING to a folder that you own, for this server and the image.`,
     });
   });
 });

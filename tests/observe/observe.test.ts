@@ -304,7 +304,7 @@ describe('whatever happens meanwhile', () => {
     expect(
       await observe({ form: '(progn (twice 1) (twice 5))', functions: ['twice'], where: '(> (car x) 1)' }),
     ).toContain(
-      'None of 2 calls passed the filter where.\n\nNote: The form given as where signalled COMMON-LISP::TYPE-ERROR for 2 calls of TWICE; these were not recorded.',
+      'None of 2 calls passed the filter where.\n\nNote: The where form signalled COMMON-LISP::TYPE-ERROR for 2 calls of TWICE; these were not recorded.',
     );
   });
 });

@@ -171,7 +171,7 @@ test.each([
   ['; nothing', 'it has no form'],
 ])('where: %s does not compile', async (where, why) => {
   expect(await session.text('observe', { form: '1', functions: ['pass'], where })).toBe(
-    `The form given as where does not compile for SAME::PASS: ${why}. The parameters of SAME::PASS are (A). Nothing was done.`,
+    `The where form does not compile for SAME::PASS: ${why}. The parameters of SAME::PASS are (A). Nothing was done.`,
   );
 });
 

@@ -175,7 +175,7 @@ Failed in the running image, pass now: BROKEN`);
   test('tests that do not run with the change', async () => {
     const gone = { path: 'tests.lisp', old: '(sb-rt:deftest pair (pair "tea") 6)', new: '' };
     expect(await verdictOf([gone])).toBe(
-      'No test noticed this change: 2 of 4 tests pass with it. 1 test that passes without it did not run with it: PAIR.',
+      'No test noticed this change: 2 of 4 tests pass with it. 1 test that passes without the change did not run with it: PAIR.',
     );
   });
 

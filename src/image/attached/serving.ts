@@ -47,7 +47,7 @@ export function servedImages(folder: string | undefined): ServedImageList {
     return { images: files.flatMap((file) => servedImage(folder, file) ?? []) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const refusal = `The folder ${folder} of images that serve cannot be read (${code ?? String(error)}). Make it a folder of yours that only you can use: chmod 700.`;
+    const refusal = `The folder ${folder} of images that serve cannot be read (${code ?? String(error)}). Make it a folder that you own and only you can use: chmod 700.`;
     return { images: [], refusal };
   }
 }
@@ -63,7 +63,7 @@ const FAULTS = {
   foreign: (folder: string) =>
     unused(
       folder,
-      'it belongs to another user. Have it removed, or set LIVE_LISP_SERVING to a folder of yours, for this server and the image.',
+      'it belongs to another user. Have it removed, or set LIVE_LISP_SERVING to a folder that you own, for this server and the image.',
     ),
   open: (folder: string) => unused(folder, `other users can reach it. Change that: chmod 700 ${folder}`),
 };

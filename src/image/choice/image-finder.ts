@@ -85,7 +85,7 @@ export class ImageFinder {
     return [
       `${head}, so nothing was run.`,
       ...(refusal === undefined ? [] : [refusal]),
-      'This session does not continue in a new image, which would lack what that image had. For a new image, the server must be started with --image own.',
+      'This session does not continue in a new image, because the definitions and values of that one would be missing there. For a new image, the server must be started with --image own.',
       `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#attachLine}`,
     ].join(' ');
   }

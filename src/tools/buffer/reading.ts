@@ -87,7 +87,7 @@ export function readFileTool(workspace: Workspace, buffers: WorkspaceBuffers) {
 const READ_BUFFER = {
   name: 'read_buffer',
   description:
-    'Show a file, or some of its lines, of which you know only the base name, such as main.lisp, and the proposed edit of it that waits for approval. With a path take read_file.',
+    'Show a file, or some of its lines, of which you know only the base name, such as main.lisp, and the proposed edit of it that waits for approval. With a path use read_file.',
   parameters: [{ name: 'buffer', type: 'string', description: 'Base name or path' }, ...RANGE],
   required: ['buffer'],
   categories: ['buffer'],

@@ -23,7 +23,7 @@ import { type Match, type SearchResults, searchResult } from './search-text.ts';
 const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
   description:
-    'Find which lines of Lisp and other files contain a string or regular expression, like grep. For uses of a name take who_calls and who_references; this also finds comments, text and code that is not loaded.',
+    'Find which lines of Lisp and other files contain a string or regular expression, like grep. For uses of a name use who_calls and who_references; this also finds comments, text and code that is not loaded.',
   parameters: [
     {
       name: 'pattern',

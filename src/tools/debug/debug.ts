@@ -14,7 +14,7 @@ import { evaluate, fix, showHeld } from './looking.ts';
 const DEBUG = {
   name: 'debug',
   description:
-    'Debug an error or thread that is stopped: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past ones take get_last_error. error alone shows condition, frames and restarts, with frame its variables.',
+    'Debug an error or thread that is stopped: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past ones use get_last_error. error alone shows condition, frames and restarts, with frame its variables.',
   parameters: [
     {
       name: 'error',

@@ -28,7 +28,7 @@ import { KEPT_LINES, type Plan, planEdits } from './plan.ts';
 const EDIT_DEFINITIONS = {
   name: 'edit_definitions',
   description:
-    'Modify Lisp definitions by name in one or more files: replace, add or delete a defun, method or class, or an old part of one, after the user approved one diff. For other text take propose_file_edit, for a new name rename_symbol. All files change or none.',
+    'Modify Lisp definitions by name in one or more files: replace, add or delete a defun, method or class, or an old part of one, after the user approved one diff. For other text use propose_file_edit, for a new name rename_symbol. All files change or none.',
   parameters: [
     {
       name: 'edits',

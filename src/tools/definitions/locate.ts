@@ -237,7 +237,7 @@ export class Locator {
       const target = this.#inFile(file, edit, forms).find(({ start }) => !included.includes(start));
       if (target === undefined) continue;
       const place = `${visibleName(file.present.name)}:${file.source.lineAt(target.start)}`;
-      return `#+ or #- excludes the definition of ${query.name} at ${place} in this image. Give path, old and new without definition to change it.`;
+      return `#+ or #- excludes the definition of ${query.name} at ${place} in this image. To change it, give path, old and new, and leave out definition.`;
     }
     return undefined;
   }

@@ -82,6 +82,6 @@ function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): Ques
     );
   }
   return [
-    questionLine`Note: only the syntax was checked after ${name}:${line}, where the reader of the image stops: ${quoted(stopped)}`,
+    questionLine`Note: the reader of the image stops at ${name}:${line}, so from there on only the syntax was checked: ${quoted(stopped)}`,
   ];
 }

@@ -30,7 +30,7 @@ import { sourceFile } from '../source-file.ts';
 const COMPARE_IMAGE = {
   name: 'compare_image',
   description:
-    'Tell where the running image and the files on disk differ: functions and other definitions that are old (stale), edited, deleted, or never saved. Take it when code behaves unlike its source. Tells also variables that a load did not set, and users of changed macros. Give path, system or package.',
+    'Tell where the running image and the files on disk differ: functions and other definitions that are old (stale), edited, deleted, or never saved. Use it when code behaves unlike its source. Tells also variables that a load did not set, and users of changed macros. Give path, system or package.',
   parameters: [
     { name: 'path', type: 'string' },
     { name: 'system', type: 'string' },
@@ -157,7 +157,7 @@ function isTruncated(data: ComparisonData): boolean {
 function evaluatedSection(items: readonly OldItem[]): string | undefined {
   if (items.length === 0) return undefined;
   const rows = items.map((item) => `${itemsText([item])}${evaluationText(item)}`);
-  return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}\n(live-lisp:forget 'NAME) removes one, with its entries in lists and hash tables.`;
+  return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}\n(live-lisp:forget 'NAME) removes one, and takes it out of the program's lists and hash tables.`;
 }
 
 function evaluationText({ time, by }: { time?: number; by?: string }): string {

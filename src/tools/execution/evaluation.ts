@@ -52,7 +52,7 @@ const PARAMETERS = [
 const EVAL_FORM = {
   name: 'eval_form',
   description:
-    "Evaluate Lisp forms in the running image, as in a REPL: run code, try an expression, set a variable, call or define a function. To check code take compile_form, for a file load_file. Returns printed values, output and warnings, or the condition with restarts and frames. Definitions, *package* and * ** *** last between calls; (live-lisp:forget 'f) undoes one.",
+    "Evaluate Lisp forms in the running image, as in a REPL: run code, try an expression, set a variable, call or define a function. To check code use compile_form, for a file load_file. Returns printed values, output and warnings, or the condition with restarts and frames. Definitions, *package* and * ** *** last between calls; (live-lisp:forget 'f) undoes one.",
   parameters: PARAMETERS,
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,

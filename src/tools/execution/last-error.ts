@@ -20,7 +20,7 @@ const SHORT = { value: 120, locals: 8 };
 const GET_LAST_ERROR = {
   name: 'get_last_error',
   description:
-    'Show why the last call failed or crashed: condition, restarts and stack backtrace, with arguments and local variables of each frame. To go on from a held error take debug. The last 10 are kept, also those of other threads.',
+    'Show why the last call failed or crashed: condition, restarts and stack backtrace, with arguments and local variables of each frame. To go on from a held error use debug. The last 10 are kept, also those of other threads.',
   parameters: [
     {
       name: 'index',

@@ -23,7 +23,7 @@ import { type LoadContext, loadResult, twinsText } from './load-text.ts';
 const LOAD_SYSTEM = {
   name: 'load_system',
   description:
-    'Load a library, your project or another ASDF system (.asd) with its dependencies, as require and quickload do, or again what changed in it. Take it when a package does not exist yet; for a single file load_file. Returns what was loaded, warnings by file, and where image and files differ.',
+    'Load a library, your project or another ASDF system (.asd) with its dependencies, as require and quickload do, or again what changed in it. Use it when a package does not exist yet; for a single file load_file. Returns what was loaded, warnings by file, and where image and files differ.',
   parameters: [
     { name: 'system', type: 'string', description: 'Such as alexandria or my-app/tests' },
     { name: 'force', type: 'boolean', description: 'Compile it all again' },
@@ -196,7 +196,7 @@ export function missingText(
 function searchedText(unmapped: string | undefined): string {
   if (unmapped === undefined)
     return "ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
-  return `ASDF looks where the image ${unmapped} runs, in the distribution's Lisp libraries and the user's source registry there. To load a system of the workspace, ask the user to start the server with --map ${unmapped}:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.`;
+  return `The image ${unmapped} runs elsewhere, so ASDF looks there: in the distribution's Lisp libraries and the user's source registry. To load a system of the workspace, ask the user to start the server with --map ${unmapped}:LOCAL=REMOTE. LOCAL is a folder here, REMOTE the same folder there.`;
 }
 
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {

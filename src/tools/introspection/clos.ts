@@ -26,7 +26,7 @@ const CLASS = {
 const CLASS_SLOTS = {
   name: 'class_slots',
   description:
-    'Show which slots (fields) a class, struct or condition has, own or inherited: each with initarg, default, type and accessor. For the values of an instance take inspect. Also constructors of structures.',
+    'Show which slots (fields) a class, struct or condition has, own or inherited: each with initarg, default, type and accessor. For the values of an instance use inspect. Also constructors of structures.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
   required: ['class'],
   categories: ['introspection', 'clos'],
@@ -140,7 +140,7 @@ function headLines({ name, properName, kind, finalized }: ClassHead): (string | 
 const CLASS_HIERARCHY = {
   name: 'class_hierarchy',
   description:
-    'Show which classes a class, structure or condition inherits from, by precedence, and the tree of its subclasses, such as the errors that a handler-case catches. For slots take class_slots.',
+    'Show which classes a class, structure or condition inherits from, by precedence, and the tree of its subclasses, such as the errors that a handler-case catches. For slots use class_slots.',
   parameters: [
     CLASS,
     PACKAGE,

@@ -31,7 +31,7 @@ import {
 const WHO_REFERENCES = {
   name: 'who_references',
   description:
-    'Find where a global or special variable or a constant is used: functions that read it, set it (setf) or bind it (let), and initial values, slot initforms, top-level forms and data. For functions and macros take who_calls.',
+    'Find where a global or special variable or a constant is used: functions that read it, set it (setf) or bind it (let), and initial values, slot initforms, top-level forms and data. For functions and macros use who_calls.',
   parameters: [
     { name: 'name', type: 'string', description: 'Such as *print-base*' },
     PACKAGE,

@@ -141,7 +141,7 @@ const METHOD_LIMIT = 20;
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
   description:
-    'Tell what a Lisp symbol is and does: the function, macro, class, type or variable that it names, its docstring, arguments, declared type and value, and where it is defined. For the code take read_definition. With arguments: the methods that a generic function runs, in order.',
+    'Tell what a Lisp symbol is and does: the function, macro, class, type or variable that it names, its docstring, arguments, declared type and value, and where it is defined. For the code use read_definition. With arguments: the methods that a generic function runs, in order.',
   parameters: [
     {
       name: 'symbol',

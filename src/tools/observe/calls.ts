@@ -182,7 +182,7 @@ function sampledNote({ name, every }: ObservedFunction): string | false {
 function failedNote({ name, failed, failure }: ObservedFunction): string | false {
   return (
     failed !== undefined &&
-    `The form given as where signalled ${failure} for ${countText(failed, 'call')} of ${name}; these were not recorded.`
+    `The where form signalled ${failure} for ${countText(failed, 'call')} of ${name}; these were not recorded.`
   );
 }
 

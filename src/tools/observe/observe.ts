@@ -17,7 +17,7 @@ import { observeTimes } from './times.ts';
 const OBSERVE = {
   name: 'observe',
   description:
-    'Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For an error take debug, for what runs now image_status. With functions: their calls as a tree, with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, repeated; heap: what grows. against: the faster of two forms.',
+    'Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For an error use debug, for what runs now image_status. With functions: their calls as a tree, with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, repeated; heap: what grows. against: the faster of two forms.',
   parameters: [
     { name: 'form', type: 'string', description: 'The last of several is observed' },
     {

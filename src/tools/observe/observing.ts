@@ -89,7 +89,7 @@ function refusalText(value: ObserveRefusal): string {
   if (packageFunctions !== undefined)
     return `Package ${value.in} has ${packageFunctions} functions, but at most ${value.limit} can be observed at once; name some.`;
   if (where !== undefined)
-    return `The form given as where does not compile for ${name}: ${why}. The parameters of ${name} are (${parameters.join(' ')}).`;
+    return `The where form does not compile for ${name}: ${why}. The parameters of ${name} are (${parameters.join(' ')}).`;
   if (value.largeHeap)
     return 'The heap is too large to count the objects in it: 512 MB or more are in use. Use mode alloc instead.';
   if (value.busy) return 'Another profile is being taken; call again when it has ended.';

@@ -134,7 +134,7 @@ function noticedText({ broken, fixed, missing, of }: Difference): string {
 /** Returns a sentence about the tests MISSING, after a space; '' when there are none. */
 function missedText(missing: readonly string[]): string {
   if (missing.length === 0) return '';
-  return ` ${testsText(missing.length)} that ${PASS[missing.length === 1 ? 0 : 1]} without it did not run with it: ${shownTests(missing)}.`;
+  return ` ${testsText(missing.length)} that ${PASS[missing.length === 1 ? 0 : 1]} without the change did not run with it: ${shownTests(missing)}.`;
 }
 
 /** Maximum number of names of tests in a sentence. */
@@ -158,9 +158,9 @@ function shownTests(tests: readonly string[]): string {
   return fewOf(tests.map(shortNames(tests)), NAME_LIMIT);
 }
 
-/** VERDICT is `unnoticed`: no test noticed the change of COUNT files. Returns it with a sentence about the files that
- * the image has not loaded, if there are any. The verdict becomes `unknown` when the change had no effect on the tests
- * for this reason. */
+/** VERDICT is `unnoticed`: no test noticed the change of COUNT files. If the image has not loaded some of these files,
+ * returns VERDICT with a sentence about them. If it has loaded none of them, no test could see the change, so the
+ * verdict becomes `unknown`. */
 function withUnloaded(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
   if (unloaded.length === 0) return verdict;
   if (originals.length > 0)
