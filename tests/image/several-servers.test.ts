@@ -56,7 +56,7 @@ test('each server has the series of ids and errors that it asks for, in the same
     expect(await text('inspect', { value: `@${id}` })).toBe(inspected);
     const error = numberIn(await evaluate('(error "held")', HOLD));
     expect(await text('debug', { error: error + 1 })).toContain('there was no error with that number');
-    expect(await text('debug', { error, end: true })).toContain('was ended');
+    expect(await text('debug', { error, end: true })).toContain('Ended error');
     expect([id % 3, error % 3]).toEqual([(index + 1) % 3, (index + 1) % 3]);
     ids.push(id);
   }
@@ -85,7 +85,7 @@ test('each server can hold as many errors as if it were alone', async () => {
   for (let n = 0; n < 10; n++) await one.eval('(error "held")', HOLD);
   expect(await one.eval('(error "held")', HOLD)).toContain('10 errors are held already');
   const held = numberIn(await other.eval('(error "held")', HOLD));
-  expect(await other.text('debug', { error: held, end: true })).toContain('ended');
+  expect(await other.text('debug', { error: held, end: true })).toContain('Ended error');
   await one.image.end();
   const none = async () => !(await other.text('debug', {})).includes('Held by');
   await until('the end of what the first held', 60_000, none);

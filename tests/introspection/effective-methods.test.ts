@@ -198,7 +198,7 @@ describe('what cannot be told says why', () => {
 test('an ordinary setf function is no generic function', async () => {
   await session.eval('(defun (setf dispatch::place) (new x) (list new x))');
   expect(await order('(setf place)', '1', '2')).toBe(
-    'DISPATCH::(SETF PLACE) is a function, not a generic function: leave arguments out to describe it.',
+    'DISPATCH::(SETF PLACE) is a function, not a generic function: leave out the parameter arguments to describe it.',
   );
 });
 
