@@ -83,7 +83,7 @@ test.each([
   ['a watch', '(live-lisp.debug::operation/debug-watch :where "all")', 'live-lisp.debug::**watches**'],
   [
     'a held error',
-    `(live-lisp.debug::note-held (make-condition 'error) 60 nil)`,
+    `(live-lisp.debug::note-held (make-condition 'error) 60 nil nil)`,
     'live-lisp.debug::**held**',
   ],
   [
