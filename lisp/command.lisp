@@ -58,8 +58,8 @@ first a line with the length and the name of the file, then its content."
   (let ((places (remove nil (list (variable-of "TMPDIR") "/tmp" "/var/tmp" "/dev/shm"))))
     (dolist (place places
                    (error "None of the folders ~{~A~^, ~} can be written there, and live-lisp ~
-                           needs one to compile its backend in. Have the command provide one, as ~
-                           docker run --tmpfs /tmp:exec does."
+                           needs one to compile its backend in. Have the command of --image ~
+                           provide one, as docker run --tmpfs /tmp:exec does."
                           places))
       (let ((folder (handler-case (sb-posix:mkdtemp (concatenate 'string place
                                                                  "/live-lisp-XXXXXX"))

@@ -87,7 +87,7 @@ export function checkLibraries(config: Config): Finding[] {
       : [
           {
             ok: true,
-            text: `${unloaded} is not loaded into images, and does more than set up a library manager; --init ${unloaded} loads it`,
+            text: `${unloaded} does more than set up a library manager, so images do not load it; --init ${unloaded} loads it`,
           },
         ]),
   ];
@@ -115,7 +115,7 @@ async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Co
     const served = await findThroughSwank(address, serving)();
     return {
       ok: true,
-      text: `your own images: ${servedName(served)} serves ${served.workspace}, is used, and was found through ${served.through}`,
+      text: `your own images: live-lisp uses ${servedName(served)}, which serves ${served.workspace} and was found through ${served.through}`,
     };
   } catch (error) {
     return { ok: false, text: `your own images: ${messageOf(error)}` };

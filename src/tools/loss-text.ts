@@ -70,7 +70,7 @@ function damagedText({ damaged = 0 }: LossReport): string {
 
 function barrenText({ barren = 0 }: LossReport): string {
   if (barren === 0) return '';
-  return `Each of the ${barren} previous images was also built again, and was lost soon after. If the cause is in what is built again, restart_image with rebuild: none starts without it.`;
+  return `Each of the ${barren} previous images was also built again, and was lost soon after. If what is built again is the cause, call restart_image with rebuild: none.`;
 }
 
 function lostText({ evaluations, systems, files, tools }: ImageContents): string {

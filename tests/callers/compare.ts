@@ -87,7 +87,7 @@ function reportedIn(text: string): ReportedCaller[] {
     if (/^ {2}\S/.test(line) && line !== '  ...') reported.push(callerIn(line.slice(2), block));
     const site = /^ {4}(?:no source|(\/.*?):(\d+):\d+ {2}(.*))$/.exec(line);
     const marked =
-      /\((?:one of \d+|in an expansion|the file changed since it was loaded(?:, but not here)?|changed since it was loaded)\)(?: {2}\[|$)/;
+      /\((?:one of \d+|in an expansion|the file changed since it was loaded(?:, but not this form)?|changed since it was loaded)\)(?: {2}\[|$)/;
     if (site?.[1]) {
       const [, file, number, rest = ''] = site;
       reported.at(-1)?.sites.push({ file, line: Number(number), marked: marked.test(rest) });

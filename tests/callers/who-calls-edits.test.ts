@@ -7,7 +7,7 @@ import { Written } from './written.ts';
 const written = new Written();
 
 const CHANGED = '(the file changed since it was loaded)';
-const ELSEWHERE = '(the file changed since it was loaded, but not here)';
+const ELSEWHERE = '(the file changed since it was loaded, but not this form)';
 const EDITED = '(changed since it was loaded)';
 const FORMS = {
   goal: '(defgeneric goal-c (x))',

@@ -196,7 +196,7 @@ describe('besides the image', () => {
     );
     write('.sbclrc', '(load "quicklisp/setup.lisp")\n(push #p"here/" asdf:*central-registry*)\n');
     expect(await linesOf()).toContain(
-      'ok   ~/.sbclrc is not loaded into images, and does more than set up a library manager; --init ~/.sbclrc loads it\n',
+      'ok   ~/.sbclrc does more than set up a library manager, so images do not load it; --init ~/.sbclrc loads it\n',
     );
   });
 });

@@ -106,7 +106,7 @@ describe('a directory', () => {
     expect(await read('full')).toBe(`full has 2 files.\n\n${both}`);
     put(300, 'three');
     expect(await read('full')).toBe(
-      `full has 3 files.\n\n${await read('full/one.txt')}\n\n${await read('full/three.txt')}\n\nNot shown, as the answer is full; ask for them with paths:\n\n  full/two.txt, ${line(18_900)}`,
+      `full has 3 files.\n\n${await read('full/one.txt')}\n\n${await read('full/three.txt')}\n\nNot shown, as the answer is full; to read them, give their names in paths:\n\n  full/two.txt, ${line(18_900)}`,
     );
   });
 

@@ -20,7 +20,7 @@ Type: COMMON-LISP::TYPE-ERROR`),
   expect(await evaluated('*kept*')).toEqual(good('1'));
   await until('the log has the report', 60_000, async () => session.stderr.includes('::RUN-HERE'));
   expect(session.stderr).toMatch(
-    /^live-lisp: The backend failed after the work of its operation evaluate: COMMON-LISP::TYPE-ERROR\nThe value 42 is not of type LIVE-LISP\.BASE::CAPTURE.*\n(?: {2}\(.*\n)*? {2}\(LIVE-LISP\.JOBS::ANSWER /m,
+    /^live-lisp: The backend failed after it began operation evaluate: COMMON-LISP::TYPE-ERROR\nThe value 42 is not of type LIVE-LISP\.BASE::CAPTURE.*\n(?: {2}\(.*\n)*? {2}\(LIVE-LISP\.JOBS::ANSWER /m,
   );
 });
 
@@ -44,6 +44,6 @@ test('before a call: it runs in a new image, and the frames are in the log', asy
   expect(text).toBe('3');
   expect(notices.join('\n')).toContain('its backend failed: Not (A . ,@B)');
   expect(session.stderr).toContain(
-    'live-lisp: The backend failed before the work of its operation evaluate: ',
+    'live-lisp: The backend failed before it began operation evaluate: ',
   );
 });

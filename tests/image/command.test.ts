@@ -139,7 +139,7 @@ describe('a command that does not lead to an image', () => {
   sandboxTest('starts an SBCL that has no folder for the backend', async () => {
     const session = await start(`${otherRoot()} --setenv TMPDIR /nowhere --remount-ro /dev ${testSbcl()}`);
     expect((await session.call('eval_form', { form: '1' })).text).toContain(
-      'It wrote last:\n  None of the folders /nowhere, /tmp, /var/tmp, /dev/shm can be written there, and live-lisp needs one to compile its backend in. Have the command provide one, as docker run --tmpfs /tmp:exec does.\n',
+      'It wrote last:\n  None of the folders /nowhere, /tmp, /var/tmp, /dev/shm can be written there, and live-lisp needs one to compile its backend in. Have the command of --image provide one, as docker run --tmpfs /tmp:exec does.\n',
     );
   });
 });

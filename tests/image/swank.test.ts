@@ -89,7 +89,7 @@ test('the doctor says how it is found, also through a Swank that reads only plai
       .join()
       .replace(/\(SBCL [^,]*,/, '(SBCL,');
   expect(await doctor(url)).toBe(
-    `ok   your own images: sbcl-${sbcl.pid} (SBCL, pid ${sbcl.pid}) serves ${PROJECT}, is used, and was found through Swank at ${url.replace('swank://', '')}`,
+    `ok   your own images: live-lisp uses sbcl-${sbcl.pid} (SBCL, pid ${sbcl.pid}), which serves ${PROJECT} and was found through Swank at ${url.replace('swank://', '')}`,
   );
   expect(await doctor('slynk://127.0.0.1:1')).toBe(
     'FAIL your own images: slynk://127.0.0.1:1 cannot be reached, so nothing was run: connect ECONNREFUSED 127.0.0.1:1. Ask the user to evaluate (slynk:create-server :port 1 :dont-close t) in their image, or to correct the port in --image, then call again.',

@@ -70,7 +70,7 @@ describe('compiled again', () => {
 
   test('a function with a compiler macro, and the compiler macro itself', async () => {
     expect(await again('grind')).toBe(
-      'Functions with calls that its compiler macro replaced (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.',
+      'Callers in which its compiler macro replaced the call (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.',
     );
     const changes =
       'To compile again, as its compiler macro changes (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED';

@@ -34,7 +34,7 @@ describe('a class whose initarg goes', () => {
     const gone = (name: string) => `:B is no initarg of ${name} any more`;
     expect(section(parts, 'Instances made')).toBe(
       [
-        'Instances made with initargs that would be gone (5):',
+        'Uses of initargs that would be gone (5):',
         row('defclass defaulted', '(defclass', ':B is a default initarg of it', 'IMPACT-CLASSES::DEFAULTED'),
         row('defun direct', "(make-instance 'base", gone('BASE')),
         row('defun below', "(make-instance 'kid", gone('KID')),
@@ -90,7 +90,7 @@ describe('a class with other superclasses', () => {
     );
     expect(section(parts, 'Instances made')).toBe(
       [
-        'Instances made with initargs that would be gone (5):',
+        'Uses of initargs that would be gone (5):',
         row('defclass box', '(defclass', ':SIZE is a default initarg of it', 'IMPACT-CLASSES::BOX'),
         row('defun boxes', "(make-instance 'box :title", gone('TITLE')),
         row('defun boxes', "(make-instance 'box :mark", gone('MARK')),
@@ -123,7 +123,7 @@ describe('a class with other superclasses', () => {
 test('a condition whose initarg goes', async () => {
   const parts = await impact('trouble', '(define-condition trouble (error) ((why :initarg :why)))');
   expect(section(parts, 'Instances made')).toBe(
-    `Instances made with initargs that would be gone (1):\n${row('defun raise', "(error 'trouble", ':HOW is no initarg of TROUBLE any more')}`,
+    `Uses of initargs that would be gone (1):\n${row('defun raise', "(error 'trouble", ':HOW is no initarg of TROUBLE any more')}`,
   );
   expect(section(parts, 'Uses of instances')).toBe(
     `Uses of instances that cannot be checked (1):\n${row('defun told', '(error c', 'its class is computed')}`,

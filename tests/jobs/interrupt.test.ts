@@ -232,7 +232,7 @@ test('what runs on for long is told with the next answer, once', async () => {
   });
   expect(notices).toEqual([
     expect.stringMatching(
-      /^Note: still running: call 2 \(eval_form \(works 9\), [1-9]\d*\.\d s\)\. interrupt ends a call that nobody waits for\.$/,
+      /^Note: still running: call 2 \(eval_form \(works 9\), [1-9]\d*\.\d s\)\. Use interrupt to end a call that nobody waits for\.$/,
     ),
   ]);
   expect((await short.call('eval_form', { form: '2' })).notices).toEqual([]);

@@ -60,7 +60,7 @@ test('a call that has run for 10 s is mentioned, once', () => {
   expect(long.takeNotes()).toEqual([]);
   vi.advanceTimersByTime(1);
   expect(long.takeNotes()).toEqual([
-    'Note: still running: call 1 (eval_form (f), 10.0 s). interrupt ends a call that nobody waits for.',
+    'Note: still running: call 1 (eval_form (f), 10.0 s). Use interrupt to end a call that nobody waits for.',
   ]);
   expect(long.takeNotes()).toEqual([]);
 });

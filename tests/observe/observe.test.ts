@@ -433,7 +433,7 @@ describe('profiles', () => {
     const [, slept] = /(\d+)% +\d+% {2}(?:\S*sleep|foreign code {2}< SB-UNIX::NANOSLEEP)/.exec(text) ?? [];
     expect(Number(slept)).toBeGreaterThan(80);
     expect(await observe({ form: '(sleep 0.05)', mode: 'cpu', seconds: 0.2 })).toContain(
-      'it used too little CPU; mode time shows where it waits.',
+      'it used too little CPU; mode: "time" shows where it waits.',
     );
   });
 

@@ -196,7 +196,7 @@ test('what is built again is suspected while images are lost soon, and left by a
   const reportedOf = async (form: string) =>
     (await session.call('eval_form', { form })).notices.filter((text) => text.includes('new Lisp image'));
   const suspected = (count: number) =>
-    `\nEach of the ${count} previous images was also built again, and was lost soon after. If the cause is in what is built again, restart_image with rebuild: none starts without it.`;
+    `\nEach of the ${count} previous images was also built again, and was lost soon after. If what is built again is the cause, call restart_image with rebuild: none.`;
   const reported: string[] = [];
   for (const _ of [1, 2, 3, 4, 5]) reported.push(...(await reportedOf('(sb-ext:exit :abort t)')));
   reported.push(...(await reportedOf('(harmless)')));

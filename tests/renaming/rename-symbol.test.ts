@@ -291,7 +291,7 @@ describe('nothing is changed', () => {
   test('for what was uninterned', async () => {
     await value('(let ((it (intern "LEFT" :shop))) (import it :cl-user) (unintern it :shop))');
     expect(await rename('cl-user::left', 'right')).toBe(
-      'failed: #:LEFT has no home package, since it was uninterned there, so it cannot be renamed. Rename the symbol that now has its name in that package, or edit the texts.',
+      'failed: #:LEFT has no home package, since it was uninterned, so it cannot be renamed. Rename the symbol that now has its name in its former package, or change the name in the files.',
     );
   });
 

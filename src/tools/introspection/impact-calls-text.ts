@@ -138,7 +138,7 @@ export function recompileText(
   return [
     names.length + perhaps.length > 0 && `To compile again, as ${why} ${countsAndNames(names, perhaps)}`,
     hasReplaced &&
-      `Functions with calls that its compiler macro replaced ${countsAndNames(replaced.names, replaced.perhaps)}\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.`,
+      `Callers in which its compiler macro replaced the call ${countsAndNames(replaced.names, replaced.perhaps)}\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.`,
     expanded.length > 0 &&
       `Macros that call it during expansion (${expanders.length}): ${few(expanders)}\nTo compile again, if their expansions change (${expanded.length}): ${few(expanded)}`,
   ]

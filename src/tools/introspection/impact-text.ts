@@ -45,7 +45,7 @@ export function impactText(
       superclassText(impact),
       impact.otherLayout && OTHER_LAYOUT,
       ...accessorSections(impact.accessors),
-      { header: 'Instances made with initargs that would be gone', ...callList(impact.made.unfit) },
+      { header: 'Uses of initargs that would be gone', ...callList(impact.made.unfit) },
       { header: 'Uses of instances that cannot be checked', ...callList(impact.made.unknown) },
       classText(impact),
       !impact.removal && subclassSection(impact),

@@ -102,7 +102,7 @@ function checkArguments({ args }: Observing, mode: Mode): void {
     throw new CallError(`${text} Nothing was done.`);
   };
   if (form === undefined && against !== undefined)
-    refuse('The parameter against needs form: it compares the two.');
+    refuse("Parameter 'against' needs parameter 'form': it compares the two.");
   if (form === undefined && seconds === undefined && mode !== 'heap')
     refuse('Give the parameter form, or seconds: how long to observe the program.');
   if (against !== undefined && (functions !== undefined || args.mode !== undefined))

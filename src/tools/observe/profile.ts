@@ -84,7 +84,7 @@ function profileText(profile: Profile, mode: string, places: Places): string {
     .join(' ');
   if (spots.length === 0) {
     const why =
-      mode === 'cpu' ? 'it used too little CPU; mode time shows where it waits' : 'there were too few';
+      mode === 'cpu' ? 'it used too little CPU; mode: "time" shows where it waits' : 'there were too few';
     return `${head}\nNo sample was in a function of the program: ${why}.`;
   }
   // The number of bytes of a function is correct only when all samples represent the same number of bytes and none is

@@ -204,7 +204,7 @@ function newName(text: string): { name: string; prefix?: string } {
 function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   if (facts.home === '')
     throw new CallError(
-      `${facts.name} has no home package, since it was uninterned there, so it cannot be renamed. Rename the symbol that now has its name in that package, or edit the texts.`,
+      `${facts.name} has no home package, since it was uninterned, so it cannot be renamed. Rename the symbol that now has its name in its former package, or change the name in the files.`,
     );
   const proper = new Map(facts.packageNames ?? []);
   const [first] = facts.renamings;
