@@ -143,7 +143,8 @@ same request to the new image."
     (let ((*channel* (job-channel job)) (sent nil))
       (unwind-protect
            (unless (damage-p condition)
-             (report-failure (format nil "The backend failed ~:[before~;after~] it began operation ~A"
+             (report-failure (format nil "The backend failed ~:[before~;after~] it began ~
+                                          operation ~A"
                                      (job-begun job) (job-operation job))
                              condition)
              (when (job-begun job)
