@@ -109,7 +109,7 @@ describe('what needs no image', () => {
     expect(tool).toMatch(/\n {2}class=STRING\n/);
     expect((await run(['help', 'sessions'])).stdout).toBe('Usage: live-lisp sessions\n\nlist the sessions\n');
     const evaluating = (await run(['help', 'eval'])).stdout;
-    expect(evaluating).toMatch('To check code take live-lisp call compile_form, for a file live-lisp load.');
+    expect(evaluating).toMatch('To check code use live-lisp call compile_form, for a file live-lisp load.');
     expect(evaluating).toMatch(/\nOptions:\n {2}--hold {19}As --on-error hold\n {2}--package STRING\n/);
     expect(evaluating).toContain('--fresh[=STRING] ');
     expect(await run(['help', 'nothing'])).toEqual({
