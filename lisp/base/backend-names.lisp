@@ -53,10 +53,11 @@ file in SBCL's debug information, or NIL."
         when (eq (symbol-package symbol) package) collect symbol))
 
 (defun core-package-p (package)
-  "Return true if PACKAGE is COMMON-LISP or another package that SBCL itself locks. A package of the
-program can be locked too."
+  "Return true if PACKAGE is locked and belongs to SBCL or is LIVE-LISP. A package of the program
+can be locked too."
   (and (sb-ext:package-locked-p package)
-       (or (sbcl-package-p package) (eq package (find-package "COMMON-LISP")))
+       (or (sbcl-package-p package)
+           (member (package-name package) '("COMMON-LISP" "LIVE-LISP") :test #'string=))
        t))
 
 (defun core-symbol-p (symbol)

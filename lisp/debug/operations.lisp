@@ -39,7 +39,7 @@ none. If NUMBER is NIL, return the newest frame of the program."
 
 (defun frame-package (frame)
   "Return the package in which forms for FRAME are read: the home package of the name of its
-function. If this package belongs to SBCL, return the current package."
+function. If this package is LIVE-LISP or belongs to SBCL, return the current package."
   (let* ((root (and frame (root-name (frame-name frame))))
          (package (and root (symbol-package root))))
     (if (and package (not (core-package-p package)))

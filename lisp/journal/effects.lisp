@@ -27,7 +27,7 @@ recorded.")
 ;;; Whether a name belongs to SBCL, to a library or to the program
 
 (sb-ext:defglobal **system-packages** (remove-if-not #'core-package-p (list-all-packages))
-  "A list of the packages of SBCL.")
+  "A list of the packages of SBCL, and LIVE-LISP.")
 
 (sb-ext:defglobal **first-packages** (list-all-packages)
   "A list of the packages that existed when the backend was loaded.")

@@ -80,7 +80,7 @@ its constants."
       (dolist (package (list-all-packages) table)
         (when (or (core-package-p package) (eq package (find-package "KEYWORD")))
           (setf (gethash package table) t))))
-  "A hash table with the packages of the system as keys: KEYWORD and those of SBCL.")
+  "A hash table with the packages of the system as keys: KEYWORD, LIVE-LISP and those of SBCL.")
 
 (defun showable-name-p (name)
   "Return true if answers may show the function name NAME: the symbol in NAME belongs to the
