@@ -46,7 +46,6 @@ describe('a system', () => {
   // ASDF lists the workspace once, so what the tests load is there before the first of them.
   system('needed', { needed: '(defun needed () :needed)\n' });
   system('needing', { needing: '(defun needing () (list (needed)))\n' }, ['needed']);
-  system('redone', { redone: '(defun redone () :file)\n' });
   system('again', { again: '(defun again () :old)\n' });
   system('forced', { forced: '(defvar *times* 0)\n(incf *times*)\n' });
   system('vendored', { vendored: '(defvar *vendored* :copy)\n' });
@@ -73,19 +72,6 @@ describe('a system', () => {
     change('again', { again: '(defun again () :new)\n' });
     expect((await load('again')).text).toBe('Loaded system again');
     expect(await session.eval('(again)')).toBe(':NEW');
-  });
-
-  test('whose function was redefined in the image is told so, where nothing is to be loaded', async () => {
-    await load('redone');
-    await session.eval('(defun redone () :other)');
-    expect((await load('redone')).text.replace(/at [-\d]+ [:\d]+ UTC/, 'at TIME')).toBe(
-      'System redone was loaded already, and none of its files has changed.\n\n' +
-        'Different in the image and in the file:\n' +
-        '  function COMMON-LISP-USER::REDONE of redone/redone.lisp:1:1: redefined in the image, evaluated at TIME by (defun redone () :other)\n' +
-        'load_system with force: true loads the files again.',
-    );
-    await load('redone', { force: true });
-    expect(await session.eval('(redone)')).toBe(':FILE');
   });
 
   describe('with a file that defines only a generic function', () => {

@@ -11,7 +11,7 @@ import type {
   Operations,
 } from '../../image/wire/operations.ts';
 import { indent } from '../../kernel/reply.ts';
-import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import {
   formPlaces,
   isIncomplete,
@@ -83,24 +83,6 @@ async function scopeOf(
   }
   if (path) return { path: await sourceFile(workspace, path) };
   return home ? { package: home } : { system: system ?? '' };
-}
-
-/** Maximum number of differences that differingText names. */
-const FEW_DIFFERENCES = 5;
-
-/** Returns a text about the definitions of SYSTEM that are not those of its files; '' when there are none, or when they
- * are not known. */
-export async function differingText(
-  image: Image,
-  system: string,
-  places: Places,
-  context: CallContext,
-): Promise<string> {
-  const request = { system, limit: FEW_DIFFERENCES };
-  const data = foundValue(await image.call('compare-files', request, callOptions(context)));
-  if (isLookupFailure(data)) return '';
-  const section = differingSection(data.differing ?? [], data.differingTotal, places);
-  return section === undefined ? '' : `${section}\nload_system with force: true loads the files again.`;
 }
 
 function comparisonText(data: ComparisonData, what: string, places: Places): string {

@@ -17,7 +17,6 @@ import { errorOptions, heldResultOr, ON_ERROR, RESTARTS } from '../debug/hold.ts
 import { NO_MANAGER } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { freshWarnings } from '../shown-warnings.ts';
-import { differingText } from './compare-image.ts';
 import { type LoadContext, loadResult, twinsText } from './load-text.ts';
 
 const LOAD_SYSTEM = {
@@ -69,10 +68,6 @@ export async function loadNamedSystem(
   const isLoaded = reply.ending.kind === 'done';
   const loadedName = reply.data.value?.system ?? system;
   const ownFiles = isLoaded ? await filesOf(image, loadedName, context) : undefined;
-  // The differences that a load makes or finds come with its reply.
-  const differing = reply.data.value?.unchanged
-    ? await differingText(image, loadedName, places, context)
-    : '';
   return heldResultOr(reply, { name: 'load-system', args: request, holds, places }, (finalReply) => {
     const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places, context);
     // With `force`, warnings that an earlier answer showed are shown again.
@@ -86,7 +81,6 @@ export async function loadNamedSystem(
       ...result,
       text: joinSections([
         result.text,
-        differing,
         goneText(finalReply.data, places),
         note,
         twinsText(finalReply.data.value?.twins, places, context.earlierAnswers),

@@ -26,6 +26,8 @@ export class LongCalls {
       .filter((job) => !this.#mentioned.has(job));
     for (const job of long) this.#mentioned.add(job);
     if (long.length === 0) return [];
-    return [`Note: still running: call ${choicesText(long)}. Use interrupt to end a call that nobody waits for.`];
+    return [
+      `Note: still running: call ${choicesText(long)}. Use interrupt to end a call that nobody waits for.`,
+    ];
   }
 }
