@@ -133,9 +133,12 @@ function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
   const quoted = args.map((arg) => ({ name: quotedName(arg), index: arg.index }));
   const called = [operator?.symbolName ?? '', ...quoted.map(({ name }) => name)];
   if (quoted.some(({ name, index }) => classes.has(name) && (part.index - index) % 2 === 1)) return true;
-  // Keywords and their values are the last arguments of a call. In a call of APPLY, a list of further ones follows.
-  const after = list.elements.length - part.index - (operator?.symbolName === 'APPLY' ? 1 : 0);
-  if (after % 2 === 1) return false;
+  // Keywords and their values are the last arguments of a call. In a call of APPLY, a list of further ones follows. A form
+  // in a call of MULTIPLE-VALUE-CALL, or after a comma in a template, can stand for any number of arguments.
+  const after = list.elements.slice(part.index + (operator?.symbolName === 'APPLY' ? 1 : 0));
+  const isCounted =
+    operator?.symbolName !== 'MULTIPLE-VALUE-CALL' && !after.some(({ prefixes }) => prefixes.includes(','));
+  if (isCounted && after.length % 2 === 1) return false;
   if (called.some((name) => functions.has(name))) return true;
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }

@@ -77,7 +77,7 @@ function dispatchToken(source: string, start: number): Token {
   while (/\d/.test(source.charAt(at))) at++;
   const char = source.charAt(at).toLowerCase();
   const kind = `#${char}`;
-  // `skipBlank` has skipped all block comments but an unclosed one.
+  // `skipBlank` has skipped the block comments that end. So this one does not end, or it has digits after the #.
   if (char === '|') return { kind, start, end: source.length + 1 };
   if (char === '\\') return { kind: 'atom', start, end: endOfSymbol(source, at) };
   if (char === ':' || char === '*') return { kind: 'atom', start, end: endOfSymbol(source, at + 1) };

@@ -154,6 +154,11 @@ test.each<[string, string, string, How?]>([
     "(defclass thing () ((twist :initarg :twist :initarg :f))) (make-instance 'thing :twist 1)",
   ],
   [
+    'before further arguments of a template or of MULTIPLE-VALUE-CALL',
+    "(defun f (&key frob a) a) (defmacro m (&rest rest) `(f :frob 1 ,@rest)) (multiple-value-call #'f :frob 1 (values))",
+    "(defun f (&key twist a) a) (defmacro m (&rest rest) `(f :twist 1 ,@rest)) (multiple-value-call #'f :twist 1 (values))",
+  ],
+  [
     'of a method that calls the next one in the body of a local function',
     '(defmethod f (x &key frob) (flet ((g () 1)) (when x (if (g) (call-next-method x :frob frob)))))',
     '(defmethod f (x &key twist) (flet ((g () 1)) (when x (if (g) (call-next-method x :twist twist)))))',
