@@ -391,6 +391,11 @@ package is locked."
 (define-internal-name +load-fasl+ "The name of the function that loads the fasl in a stream."
   ("SB-FASL" "LOAD-AS-FASL"))
 
+(defun fasl-path-p (path)
+  "Return true if PATH, a native name, has the file type of fasls."
+  (equal (pathname-type (sb-ext:parse-native-namestring path))
+         (pathname-type (compile-file-pathname "source"))))
+
 (defun compiled-from (fasl)
   "Return the pathname of the source file that the header of FASL names, or NIL if it names none.
 FASL is a pathname."
@@ -401,7 +406,9 @@ FASL is a pathname."
             for line = (read-line in)
             when (eql (mismatch words line) (length words))
               return (with-standard-io-syntax
-                       (parse-namestring (read-from-string line t nil :start (length words))))))))
+                       (let ((*read-eval* nil))
+                         (parse-namestring
+                          (read-from-string line t nil :start (length words)))))))))
 
 ;;; SBCL's code walker, built in or in a contrib that can be loaded later
 

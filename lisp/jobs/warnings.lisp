@@ -55,8 +55,9 @@ an undefined name, \"style-warning\", or \"note\"."
 or NIL. For a fasl, return the name of its source file if there is one."
   (cond (*compile-file-truename* (native-name *compile-file-truename*))
         (*load-truename*
-         (let ((source (compiled-from *load-truename*)))
-           (or (and source (native-truename source)) (native-name *load-truename*))))))
+         (let* ((loaded (native-name *load-truename*))
+                (source (and (fasl-path-p loaded) (compiled-from *load-truename*))))
+           (or (and source (native-truename source)) loaded)))))
 
 (defun context-data ()
   "Return five values about the form that the compiler is processing, each NIL if it is unknown: the
@@ -69,7 +70,7 @@ of the file, and the offset of the form in characters."
                         (native-truename name))))
         (values (context-form context)
                 (context-definitions context)
-                ;; The offset in a form that is compiled while a file is loaded is not one in the file.
+                ;; If a form is compiled while a file is loaded, its offset is not one in the file.
                 (and file (context-offset context))
                 file
                 (and file (nil-if-unknown (context-start context file))))))))

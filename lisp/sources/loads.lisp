@@ -102,11 +102,6 @@ SOURCE is relative if COMPILE-FILE was called with a relative pathname."
       (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
                      :defaults fasl)))
 
-(defun fasl-path-p (path)
-  "Return true if PATH, a native name, has the file type of fasls."
-  (equal (pathname-type (sb-ext:parse-native-namestring path))
-         (pathname-type (compile-file-pathname "source"))))
-
 (defun paths-of (files)
   "Return a list of the paths of FILES, a list of truenames, without duplicates."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) files) :test #'equal))

@@ -182,7 +182,9 @@ describe('where is searched', () => {
     await find('not there');
     expect(await find('not there')).toMatch(/^Found 0 matches of 'not there' in \d+ files$/);
     at.put('more-bytes', Buffer.from([0, 1, 2]));
-    expect(await find('not there')).toMatch(/files\nNote: not searched, because not text, or too large: .*more-bytes/);
+    expect(await find('not there')).toMatch(
+      /files\nNote: not searched, because not text, or too large: .*more-bytes/,
+    );
     rmSync(join(at.root, 'more-bytes'));
     await find('not there');
     expect(await find('x', { buffer: 'bytes' })).toContain(NO_TEXT);

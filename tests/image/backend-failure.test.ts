@@ -43,7 +43,5 @@ test('before a call: it runs in a new image, and the frames are in the log', asy
   const { text, notices } = await evaluated('(+ 1 2)');
   expect(text).toBe('3');
   expect(notices.join('\n')).toContain('its backend failed: Not (A . ,@B)');
-  expect(session.stderr).toContain(
-    'live-lisp: The backend failed before it began operation evaluate: ',
-  );
+  expect(session.stderr).toContain('live-lisp: The backend failed before it began operation evaluate: ');
 });

@@ -103,7 +103,9 @@ function notShownTexts(entries: readonly FileEntry[]): string[] {
     entries.map((entry) => headOf(entry).text),
     false,
   );
-  return [`Not shown, as the answer is full; to read them, give their names in paths:\n\n${boundLines(names, NAME_LIMIT)}`];
+  return [
+    `Not shown, as the answer is full; to read them, give their names in paths:\n\n${boundLines(names, NAME_LIMIT)}`,
+  ];
 }
 
 function lengthOf(texts: readonly string[]): number {
