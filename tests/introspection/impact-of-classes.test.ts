@@ -32,7 +32,7 @@ describe('a class whose initarg goes', () => {
   test('tells where it and those below are made with that, and not where others take it', async () => {
     const parts = await impact('base', WITHOUT_B);
     const gone = (name: string) => `:B is no initarg of ${name} any more`;
-    expect(section(parts, 'Instances made')).toBe(
+    expect(section(parts, 'Uses of initargs')).toBe(
       [
         'Uses of initargs that would be gone (5):',
         row('defclass defaulted', '(defclass', ':B is a default initarg of it', 'IMPACT-CLASSES::DEFAULTED'),
@@ -70,7 +70,7 @@ describe('a class whose initarg goes', () => {
       'base',
       '(defclass base () ((a :initarg :a :accessor base-a) (b :initarg :b :initarg :bb :accessor shared :writer put-b)))',
     );
-    expect(section(parts, 'Instances made')).toBeUndefined();
+    expect(section(parts, 'Uses of initargs')).toBeUndefined();
     expect(section(parts, 'Uses of instances')).toBeUndefined();
     expect(parts.join()).not.toContain('would');
   });
@@ -88,7 +88,7 @@ describe('a class with other superclasses', () => {
     expect(parts[1]).toBe(
       `Superclasses that would be removed: IMPACT-CLASSES::THING, IMPACT-CLASSES::ROOT. ${LOSS}`,
     );
-    expect(section(parts, 'Instances made')).toBe(
+    expect(section(parts, 'Uses of initargs')).toBe(
       [
         'Uses of initargs that would be gone (5):',
         row('defclass box', '(defclass', ':SIZE is a default initarg of it', 'IMPACT-CLASSES::BOX'),
@@ -99,16 +99,16 @@ describe('a class with other superclasses', () => {
       ].join('\n'),
     );
     expect(section(parts, 'Uses of instances')).toContain('names a slot TITLE');
-    expect(section(await impact('box', box('', '')), 'Instances made')).not.toContain('default initarg');
+    expect(section(await impact('box', box('', '')), 'Uses of initargs')).not.toContain('default initarg');
   });
 
   test('tells only what goes, and what comes', async () => {
     const root = await impact('box', box('impact-classes::root'));
     expect(root[1]).toBe(`Superclasses that would be removed: IMPACT-CLASSES::THING. ${LOSS}`);
-    expect(section(root, 'Instances made')).not.toContain(':MARK');
+    expect(section(root, 'Uses of initargs')).not.toContain(':MARK');
     const more = await impact('box', box('sized thing'));
     expect(more[1]).toBe('Superclasses that would be added: IMPACT-CLASSES::SIZED');
-    expect(section(more, 'Instances made')).toBeUndefined();
+    expect(section(more, 'Uses of initargs')).toBeUndefined();
   });
 
   test('tells which of those the image does not have', async () => {
@@ -116,13 +116,13 @@ describe('a class with other superclasses', () => {
     expect(parts[1]).toBe(
       'The image has no class no-such-thing, so it is not known what else would be lost or added. Define that class first, then ask again.',
     );
-    expect(section(parts, 'Instances made')).toBeUndefined();
+    expect(section(parts, 'Uses of initargs')).toBeUndefined();
   });
 });
 
 test('a condition whose initarg goes', async () => {
   const parts = await impact('trouble', '(define-condition trouble (error) ((why :initarg :why)))');
-  expect(section(parts, 'Instances made')).toBe(
+  expect(section(parts, 'Uses of initargs')).toBe(
     `Uses of initargs that would be gone (1):\n${row('defun raise', "(error 'trouble", ':HOW is no initarg of TROUBLE any more')}`,
   );
   expect(section(parts, 'Uses of instances')).toBe(
