@@ -16,7 +16,7 @@ it. Otherwise return NIL."
                         (and *load-truename* (file-namestring *load-truename*))))))
         (and by
              (typep missing '(or string symbol))
-             ;; ASDF signals this error also for a known system of a wrong version.
+             ;; ASDF signals the same error for a system that it has found in a wrong version.
              (null (asdf-call "REGISTERED-SYSTEM" missing))
              (list (asdf-call "COERCE-NAME" missing) by))))))
 

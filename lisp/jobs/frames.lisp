@@ -398,8 +398,8 @@ It runs no user code.")
        (print-safely 240 call)))))
 
 (defun printed-call (call)
-  "Return CALL, a list from FRAME-CALL, as text. If a print method of the program signals an error,
-run none."
+  "Return the text of CALL, a list from FRAME-CALL. First print CALL with the print methods of the
+program. If one of them signals an error, print CALL again without any of them."
   (multiple-value-bind (text failed)
       (let ((*print-level* *call-level*)) (print-safely 240 call))
     (if failed (frame-text call) text)))

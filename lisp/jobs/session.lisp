@@ -194,7 +194,8 @@ changed in the session."
                   for new in after
                   for place on (session-values *session*)
                   unless (eq old new) do (setf (car place) new))
-            ;; The loop has not stored the fresh readtable, as it is also in BEFORE.
+            ;; The loop stores only what differs between BEFORE and AFTER. Both have the fresh
+            ;; readtable, so store it here.
             (when *fresh-readtable*
               (setf (session-value '*readtable*)
                     (nth (position '*readtable* *session-variables*) after)))))))))

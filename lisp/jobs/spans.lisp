@@ -144,9 +144,9 @@ hash table from each list of the form to its source path."
           for list = (aref read (+ index 2))
           for number = (second (gethash list paths))
           ;; READ can have the same list twice: for #+X (F), it has the place of (F), and then the
-          ;; place of the whole text with the list (F). The first place counts. But a tail that was
-          ;; read as a list has the number of the next list, which replaces it: in ((a . (c)) (d)),
-          ;; (d) replaces (c).
+          ;; place of the whole text with the list (F). The first place counts. The
+          ;; exception is a list after a dot, as (c) in ((a . (c)) (d)). It gets the number of the
+          ;; next list, here (d), so the next list takes its place.
           do (when (and number
                         (not (eq list (svref lists number)))
                         (or (null (svref lists number)) (tail-read-p (svref lists number) read)))

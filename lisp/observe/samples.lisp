@@ -293,7 +293,7 @@ Return the number of all samples."
   "Return a list of SAMPLED-FRAME structures for TRACE, a sample of SBCL's profiler, outermost
 first."
   (let ((stack '()))
-    ;; MAP-TRACE-PC-LOCS begins with the outermost frame.
+    ;; MAP-TRACE-PC-LOCS calls the function for the outermost frame first.
     (funcall (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")
              (lambda (info place)
                (declare (ignore place))

@@ -138,7 +138,7 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
           {
             name: 'start',
             shows: STARTS,
-            // The user runs the doctor already.
+            // Drop the advice to run the doctor, because this is the doctor.
             failure: messageOf(error).replace(RUN_DOCTOR, '').trimEnd(),
             lost: true,
           },

@@ -86,7 +86,7 @@ export async function withTarget<Value>(
   path: string,
   use: (target: WriteTarget) => Promise<Value>,
 ): Promise<Value> {
-  // REAL is the real path of the part of PATH that exists, MISSING the names that follow it.
+  // `real` is the real path of the existing part of PATH, and `missing` is a list of the names after that part.
   const { real, missing } = await workspace.locate(path, 'write');
   if (/\/\.{0,2}$/.test(path) && missing.length > 0) {
     throw new CallError(`Path ${visibleName(path)} ends like a directory. Give the path of a file.`);

@@ -81,7 +81,8 @@ export class SbclImage implements Image, RestartableImage {
       prepare: (child) => this.#prepare(child),
       lost: (how) => {
         options.tools?.clear();
-        // True when the lost image was in use, and the journal has entries from which a new one is rebuilt.
+        // `noteLoss` returns true if the lost image was in use and the journal has entries to rebuild. Only then is a
+        // new image started at once.
         if (this.#recovery.noteLoss(how)) this.start();
       },
     };

@@ -251,8 +251,8 @@ export async function secretPaths(home: string): Promise<string[]> {
  * in it may exist. To list these few folders is faster than to check each path. */
 async function pathsBelow(folder: string, patterns: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
-  // Maps the first name of each pattern to the rests of the patterns that begin with it. A rest is '' when the pattern
-  // has only this name.
+  // Maps the first name of each pattern to a list of what follows this name in the patterns. '' stands for a pattern
+  // that ends after its first name.
   const rests = new Map<string, string[]>();
   for (const pattern of patterns) {
     const [name = '', ...rest] = pattern.split('/');

@@ -156,7 +156,7 @@ export class WorkspaceBuffers {
     if (missing.length === 0) return;
     const newFile = join(real, ...missing);
     const unsaved = await this.#workspace.unsavedBelow(newFile);
-    // #files throws when the workspace has no roots.
+    // If the workspace has no roots, `#files` throws. Then the message names no similar files.
     const listing = await this.#files(NOTHING_UNSAVED).catch(() => undefined);
     const similar = listing && this.#similarText(path, listing.paths);
     const { message } = this.#workspace.noFile(path);
