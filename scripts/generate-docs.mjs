@@ -72,8 +72,8 @@ function supportedSbcls() {
   const { oldest, tested } = JSON.parse(versions);
   const listed = `${tested.slice(0, -1).join(', ')} and ${tested.at(-1)}`;
   return [
-    `It is tested with SBCL ${listed}, of 64 bits and with threads. Others from ${oldest} on do the main`,
-    'things, and `live-lisp doctor` tells what is less with yours. Older ones are refused.',
+    `live-lisp is tested with SBCL ${listed}, all 64-bit and with threads. Other versions from ${oldest} on run`,
+    'the main tools, and `live-lisp doctor` lists what yours lacks. Older ones are refused.',
   ].join('\n');
 }
 
