@@ -344,7 +344,7 @@ function addMaps(commands: readonly CommandLine[], texts: readonly string[]): vo
     if (command === undefined || !there.startsWith('/') || local === '') {
       const names = command === undefined ? commands.map(({ name }) => name) : [command.name];
       throw new UsageError(
-        `--map must be ${names.map((name) => `${name}:LOCAL=REMOTE`).join(' or ')}, a local folder and its absolute path where the image runs, such as ${names[0]}:.=/srv/app, not ${text}.`,
+        `--map must be ${names.map((name) => `${name}:LOCAL=REMOTE`).join(' or ')} (a local folder and its absolute path where the image runs), such as ${names[0]}:.=/srv/app, not ${text}.`,
       );
     }
     const here = resolve(local);

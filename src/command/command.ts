@@ -257,7 +257,7 @@ function withResolvedPaths(args: Arguments): Arguments {
 async function standardInput(verb: string): Promise<string> {
   if (process.stdin.isTTY)
     throw new UsageError(
-      `The command ${verb} reads standard input, which is a terminal here. Give it a text, for example with: live-lisp ${verb} <<'EOF'`,
+      `The command ${verb} reads standard input, which is a terminal here. Give it text, for example with: live-lisp ${verb} <<'EOF'`,
     );
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

@@ -122,7 +122,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
   },
   outline: {
     usage: 'FILE|FOLDER ...',
-    help: 'list the definitions in Lisp files, or sum up a folder',
+    help: 'list the definitions in Lisp files, or summarize a folder',
     tool: 'read_definition',
     ...each(['path'], (path) => ({ path })),
   },

@@ -77,7 +77,7 @@ describe('the flag --map', () => {
 
   test.each(['c:.=/srv', 'b:.=srv', 'b:=/srv'])('%s is refused', (text) => {
     expect(() => read('--map', text)).toThrow(
-      `--map must be b:LOCAL=REMOTE, a local folder and its absolute path where the image runs, such as b:.=/srv/app, not ${text}.`,
+      `--map must be b:LOCAL=REMOTE (a local folder and its absolute path where the image runs), such as b:.=/srv/app, not ${text}.`,
     );
   });
 
