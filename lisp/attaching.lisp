@@ -63,8 +63,8 @@ folder."
                                               :defaults (merge-pathnames defaults)))
                    (file-error () nil))))
     (unless (and folder (null (pathname-name folder)))
-      (error "*DEFAULT-PATHNAME-DEFAULTS* is ~S, which is not a folder, so live-lisp does not know ~
-              for which folder to serve this image. Bind it to one: ~
+      (error "*DEFAULT-PATHNAME-DEFAULTS* is ~S, which is not a folder. It must be the folder ~
+              that this image serves, so bind it: ~
               (let ((*default-pathname-defaults* #p\"/srv/shop/\")) (load ~S))"
              defaults (sb-ext:native-namestring (merge-pathnames "attach.lisp" *folder*))))
     (sb-ext:native-namestring folder)))
@@ -101,7 +101,7 @@ which servers find the image. Return the name under which servers find it."
              "started" (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0))
              "lisp" (format nil "SBCL ~A" (lisp-implementation-version)))
     (format t "~&; live-lisp serves this image as ~A to agents that work in ~A. (live-lisp:stop) ~\
-               ends that.~%"
+               ends the service.~%"
             name workspace)
     name))
 

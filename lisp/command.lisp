@@ -57,9 +57,9 @@ first a line with the length and the name of the file, then its content."
   "Make a folder that only this user can enter, and return its native name."
   (let ((places (remove nil (list (variable-of "TMPDIR") "/tmp" "/var/tmp" "/dev/shm"))))
     (dolist (place places
-                   (error "None of the folders ~{~A~^, ~} can be written there, and live-lisp ~
-                           needs one to compile its backend in. Have the command of --image ~
-                           provide one, as docker run --tmpfs /tmp:exec does."
+                   (error "live-lisp needs a writable folder for its compiled backend, but none of ~
+                           ~{~A~^, ~} is writable. Have the command of --image provide one, ~
+                           as docker run --tmpfs /tmp:exec does."
                           places))
       (let ((folder (handler-case (sb-posix:mkdtemp (concatenate 'string place
                                                                  "/live-lisp-XXXXXX"))

@@ -30,8 +30,8 @@ FOLDER. Signal an error if it belongs to another user or others still have acces
   (let ((stat (sb-posix:stat folder)))
     (unless (and (= (sb-posix:stat-uid stat) (sb-posix:getuid))
                  (zerop (logand #o077 (sb-posix:stat-mode stat))))
-      (error "The folder ~A is not yours alone, so live-lisp does not use it. Remove it, or ~\
-              change its owner and mode."
+      (error "Another user owns or can use the folder ~A, so live-lisp does not use it. Remove ~\
+              it, or change its owner and mode."
              folder)))
   folder)
 

@@ -386,7 +386,7 @@ function checkAllowed({ tool: name, glob }: StandingApproval, registry: ToolRegi
   const tool = registry.getTool(name);
   if (tool === null) throw new UsageError(`--allow: ${registry.unknownTool(name)}`);
   if (tool.safetyLevel === 'safe')
-    throw new UsageError(`--allow: ${name} is safe and never asks. Leave this --allow out.`);
+    throw new UsageError(`--allow: ${name} is safe and runs without asking. Leave this --allow out.`);
   if (glob !== undefined && tool.preview === undefined) {
     throw new UsageError(`--allow: ${name} changes no file, so it takes no glob. Give --allow ${name}.`);
   }

@@ -35,17 +35,17 @@ Their options are the parameters of their tools: live-lisp help WORD lists them.
 
 Other commands:
   serve                    serve MCP on stdin and stdout (the default)
-  session                  serve the commands above, and no MCP client, with the flags given
+  session                  serve the commands above with the flags given, and no MCP client
   help WORD                explain a command or a tool
   tools                    list the tools
   search WORDS             print the tools that a search for WORDS finds
   doctor                   check the set-up; with --client, also how that client starts live-lisp
-  attach                   print the line that makes your own image serve agents, and the images that serve now
+  attach                   print the line that makes your own image serve agents, and list the images that serve now
   image [-- OPTIONS]       start an SBCL in this terminal that serves agents and shows what they do; OPTIONS are those of SBCL
-  dial [NAME]              connect a server elsewhere, over stdin and stdout, to an image that serves here
-  install                  with --client, set that client up; else list the clients that are here
-  uninstall                with --client, take live-lisp out of that client
-  forget                   remove the records of the workspace: history, journals, profiles, its calls in the log
+  dial [NAME]              connect a remote server, over stdin and stdout, to an image that serves here
+  install                  with --client, set up that client; else list the clients on this machine
+  uninstall                with --client, remove live-lisp from that client
+  forget                   remove the workspace's records: history, journals, profiles, and its calls in the log
 
 Flags:
 ${flags.join('\n')}`;
@@ -60,7 +60,7 @@ export function helpOn(word: string, registry: ToolRegistry): string {
   const tool = registry.getTool(verb?.tool ?? word.replaceAll('-', '_'));
   if (tool === null) {
     throw new UsageError(
-      `There is no command and no tool ${word}; live-lisp --help and live-lisp tools list them.`,
+      `There is no command or tool ${word}; live-lisp --help and live-lisp tools list them.`,
     );
   }
   const options = tool.parameters

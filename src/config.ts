@@ -143,7 +143,7 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
 
 function unknownCommand(word: string): string {
   if (verbNamed(word) !== undefined)
-    return `The command ${word} has to be the first word: live-lisp ${word} ... with its options after it.`;
+    return `The command ${word} must be the first word: live-lisp ${word} ... with its options after it.`;
   const tool = /^[a-z]+(?:_[a-z]+)+$/.test(word);
   const list = 'live-lisp --help lists the commands.';
   return tool
@@ -184,7 +184,7 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
   const paths = (flags.get(name) ?? []).map((value) => resolve(value));
   for (const path of paths) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-      throw new UsageError(`--${name} must be an existing directory, which ${path} is not.`);
+      throw new UsageError(`--${name} must be an existing directory; ${path} is not one.`);
     }
   }
   return [...new Set(paths)];
@@ -266,7 +266,7 @@ function checkFlagsOfOwnSbcl(images: ImageChoices, flags: ReadonlyMap<string, st
   const useless = FLAGS_OF_OWN_SBCL.find((flag) => flags.has(flag));
   if (useless === undefined || !areAllByCommand(images)) return;
   throw new UsageError(
-    `--${useless} is for an SBCL of this machine, so it does not go with --image ${images[0].image}=COMMAND; leave it out, or give SBCL options in the command.`,
+    `--${useless} applies only to an SBCL on this machine, so it cannot be combined with --image ${images[0].image}=COMMAND; leave it out, or give SBCL options in the command.`,
   );
 }
 
@@ -276,7 +276,7 @@ function checkConfined(images: ImageChoices, flags: ReadonlyMap<string, string>)
   const unconfined = images.find(({ image }) => image !== 'auto' && image !== 'own');
   if (sandbox === undefined || unconfined === undefined) return;
   throw new UsageError(
-    `--image ${unconfined.image} is an image that no sandbox confines, so it does not go with ${sandbox}; leave one of them out.`,
+    `--image ${unconfined.image} is an image outside any sandbox, so it cannot be combined with ${sandbox}; leave one of them out.`,
   );
 }
 
@@ -315,7 +315,7 @@ function readImageCommand(text: string): CommandLine | undefined {
   const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(text) ?? [];
   if (!/^[A-Za-z0-9][\w.+-]{0,99}$/.test(name) || name === 'auto' || name === 'own') {
     throw new UsageError(
-      `--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not ${name || 'an empty one'}.`,
+      `--image NAME=COMMAND needs a name of letters and digits, such as build, other than auto and own; it has ${name || 'an empty one'}.`,
     );
   }
   const words = shellWords(line);
@@ -344,12 +344,12 @@ function addMaps(commands: readonly CommandLine[], texts: readonly string[]): vo
     if (command === undefined || !there.startsWith('/') || local === '') {
       const names = command === undefined ? commands.map(({ name }) => name) : [command.name];
       throw new UsageError(
-        `--map must be ${names.map((name) => `${name}:LOCAL=REMOTE`).join(' or ')}, a local folder and its absolute path where the image runs, such as ${names[0]}:.=/srv/app, not ${text}.`,
+        `--map must be ${names.map((name) => `${name}:LOCAL=REMOTE`).join(' or ')} (a local folder and its absolute path where the image runs), such as ${names[0]}:.=/srv/app, not ${text}.`,
       );
     }
     const here = resolve(local);
     if (!statSync(here, { throwIfNoEntry: false })?.isDirectory()) {
-      throw new UsageError(`--map ${text} needs an existing directory before =, which ${here} is not.`);
+      throw new UsageError(`--map ${text} needs an existing directory before =; ${here} is not one.`);
     }
     command.maps.push({ here, there: there.replace(/(?<=.)\/+$/, '') });
   }
@@ -376,7 +376,7 @@ function readHttp(flags: ReadonlyMap<string, string>, environment: NodeJS.Proces
   const isLocal = LOOPBACK.includes(host) || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
   if (!isLocal && file === undefined && httpToken.text === undefined) {
     throw new UsageError(
-      `Other machines can connect to --http ${place}, so it needs a token that you give: --http-token FILE, or LIVE_LISP_HTTP_TOKEN.`,
+      `Other machines can connect to --http ${place}, so set a token: --http-token FILE, or LIVE_LISP_HTTP_TOKEN.`,
     );
   }
   return { http: { host, port: Number(port) }, httpToken };
@@ -414,7 +414,7 @@ function readInit(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const file = resolve(value);
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
-    throw new UsageError(`--init must be an existing file, which ${file} is not.`);
+    throw new UsageError(`--init must be an existing file; ${file} is not one.`);
   }
   return file;
 }

@@ -13,17 +13,17 @@ interface Flag {
 /** The help text of each flag. The key is the name of the flag and a placeholder for its value. */
 const FLAG_HELP = {
   'root DIR': 'the workspace (default: the current directory); can be given several times',
-  'read-root DIR': 'a directory whose files can be read as well; can be given several times',
-  'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
+  'read-root DIR': 'another directory whose files can be read; can be given several times',
+  'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; default: sbcl on PATH, or one from a package manager',
   'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
   'image WHICH':
     "auto (default): the image that serves this workspace, or else a new image of this server; own: always a new image of this server; NAME: the serving image of that name; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005: the image behind that port; NAME=COMMAND, such as build='ssh -T build sbcl': an image that COMMAND starts elsewhere; can be given several times: calls then choose one with the parameter image",
   'map NAME:LOCAL=REMOTE':
-    'with --image NAME=COMMAND: the folder LOCAL is REMOTE where the image is; can be given several times',
+    'with --image NAME=COMMAND: the local folder LOCAL is called REMOTE where the image runs; can be given several times',
   'sandbox HOW':
     'auto (default): run images in a sandbox if bubblewrap works; on: start no image without one; strict: as on, without network and with private temporary files',
   'no-sandbox': 'run images without a sandbox: code in them can do all that you can',
-  'write DIR': 'a directory that code in the sandbox can change as well; can be given several times',
+  'write DIR': 'another directory that code in the sandbox can change; can be given several times',
   'eval-timeout SECONDS': 'limit of one evaluation (default 30)',
   'hold SECONDS':
     'how long debug holds an error after each use of debug (default 60); then the failed call ends',
@@ -42,18 +42,18 @@ const FLAG_HELP = {
   'audit FILE': 'the audit log (default: a file below the user state directory)',
   'replay WHEN':
     'on (default): rebuild a lost image from a journal; off: keep no journal; also LIVE_LISP_REPLAY',
-  'history WHEN': 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
-  'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',
+  'history WHEN': 'on (default): keep evaluations for get_repl_history on disk; off: only in memory',
+  'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: only their digests',
   'keep-days DAYS': 'how long records are kept at most (default 90)',
   'http [HOST:]PORT':
     'serve MCP over HTTP at this port instead of on stdin and stdout; without HOST, to this machine only',
   'http-token FILE':
-    'the token that clients of --http send; also LIVE_LISP_HTTP_TOKEN; else made at the first start, in a file whose name is printed',
+    'a file with the token that clients of --http send; also LIVE_LISP_HTTP_TOKEN; default: a file made at the first start, whose name is printed',
   page: "serve the session's page from the start; live-lisp page prints a link to it",
   'client NAME': 'the client for install, uninstall or doctor',
   'scope WHERE':
     'with install and uninstall: user (default): for all projects; project: for this folder only',
-  trust: 'with install: the client runs code without asking, in a sandbox only',
+  trust: 'with install: let the client run code without asking, but only in a sandbox',
   'dry-run': 'with install and uninstall: only show what would be done',
   help: 'show this text',
   version: 'show the version',

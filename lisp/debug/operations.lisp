@@ -128,8 +128,8 @@ SBCL, and global variables."
 
 (defun fail-not-kept (symbol)
   "Signal an error about SYMBOL, a variable of a frame: its value was not kept."
-  (error "The value of ~A is not kept at this point of the frame. Code that eval_form or ~
-          load_file compiles with debug_level: 3 keeps all values."
+  (error "SBCL has not kept the value of ~A at this point of the frame. To keep all values, ~
+          compile the code with debug_level: 3 in eval_form or load_file."
          symbol))
 
 (defun form-within (form frame)

@@ -114,8 +114,8 @@ instead."
                  "condition"
                  (object "type" "COMMON-LISP::ERROR"
                          "text" (format nil
-                                        "The answer is too large: it takes ~D octets, of ~D at ~
-                                         most. Ask for less in one call."
+                                        "The answer is too large: it takes ~D octets; the limit ~
+                                         is ~D. Ask for less in one call."
                                         length +frame-limit+))))
         frame)))
 

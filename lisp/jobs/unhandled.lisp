@@ -116,9 +116,9 @@ exhausted or damaged. It also holds if this thread was in the middle of a messag
 true if code of the program may have run for the request."
   (format nil
           "live-lisp failed~:[, so nothing was done~; after the call had run, so its result is ~
-           lost, but not what it did~] (~A). The image is kept. ~
-           ~:[Call again~;See what the call did before you repeat it~]; what the server wrote to ~
-           its standard error has the details for a bug report."
+           lost, but its effects remain~] (~A). The image is kept. ~
+           ~:[Call again~;Check what the call did before you repeat it~]; the server's standard ~
+           error has the details for a bug report."
           begun
           (string-right-trim "." (report-text 500 condition))
           begun))

@@ -205,11 +205,11 @@ too large."
       (map-program-symbols
        (lambda (symbol)
          (when (and (boundp symbol) (not (constantp symbol)))
-           (note symbol "Taken out of ~A: ~{~A~^, ~}."
+           (note symbol "Removed from ~A: ~{~A~^, ~}."
                  (trim-value (global-value-of symbol)
                              (lambda (new) (setf (sb-ext:symbol-global-value symbol) new))
                              removed-p seen)))
-         (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."
+         (note symbol "Removed from the property list of ~A: ~{~A~^, ~}."
                (trim-plist symbol removed-p)))))
     (let ((too-many-p (>= (hash-table-count seen) *most-parts*)))
       ;; Empty the table: a pointer to the table can stay on the stack, and the instances in the
@@ -311,8 +311,8 @@ about those that were not."
          untraced
          kept
          (loop for definition in (sort-definitions replacing)
-               collect (format nil "Not removed: ~A, which replaced one from a file. To restore ~
-                                    that one, call load_file with the file."
+               collect (format nil "Not removed: ~A, which replaced a definition from a file. To ~
+                                    restore the file's definition, call load_file with the file."
                                (definition-text definition)))
          (wrapped-lines names)
          (and symbols (referring-lines symbols))

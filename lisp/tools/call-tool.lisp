@@ -38,7 +38,7 @@ of further members."
                                                       members)))))
     (when (> (buffer-fill frame) +frame-limit+)
       (fail-call
-       "The arguments are too large: they take ~D octets, and the server takes ~D at most."
+       "The arguments are too large: they take ~D octets; the limit is ~D."
        (buffer-fill frame)
        +frame-limit+))
     frame))
@@ -72,11 +72,11 @@ the wait, send a note about this to the server."
 (defun check-can-wait ()
   "Signal a TOOL-ERROR if a wait for an answer in this thread could never end."
   (cond ((null (channel-out *channel*))
-         (fail-call "This thread belongs to no call of an agent. Only such calls, and threads that ~
-                     they start, can call tools."))
+         (fail-call "This thread cannot call tools: only the calls of agents, and the threads that ~
+                     they start, can."))
         (*reading*
-         (fail-call "The thread that reads messages cannot wait for a tool; call the tool ~
-                     in another thread."))
+         (fail-call "This thread reads the server's messages, so it cannot wait for a tool; call ~
+                     the tool in another thread."))
         ;; No other thread could collect garbage meanwhile, so all threads would soon wait.
         (collection-inhibited
          (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call the tool ~

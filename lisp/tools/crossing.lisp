@@ -65,7 +65,7 @@ infinity, a NaN, or too large."
 (defun table-pairs (table)
   "Return the hash table TABLE as an alist. Signal a TOOL-ERROR if a key is not a string."
   (loop for key being the hash-keys of table using (hash-value value)
-        do (unless (stringp key) (refuse-value "a hash table with a key that is no string"))
+        do (unless (stringp key) (refuse-value "a hash table with a key that is not a string"))
         collect (cons key value)))
 
 (defun write-argument (value buffer depth)
@@ -76,7 +76,7 @@ only the server knows."
     (refuse-value (format nil "a value that is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)
     (fail-call
-     "The arguments are too large: they take more than the ~D octets that the server takes."
+     "The arguments are too large: they take more than ~D octets, which is the limit."
      +frame-limit+))
   (typecase value
     (null (put-ascii "null" buffer))
@@ -121,7 +121,7 @@ arrays and objects around this object: 0 if PAIRS are the arguments of the tool 
   "Return the property list ARGUMENTS as an alist from names, which are strings, to values. If a
 name occurs twice, use its first value, as in a function call."
   (when (oddp (length arguments))
-    (fail-call "Its arguments must be names and values in turn, and the last name has no value."))
+    (fail-call "Its arguments must alternate names and values, but the last name has no value."))
   (let ((pairs '()))
     (loop for (key value) on arguments by #'cddr
           for name

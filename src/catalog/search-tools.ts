@@ -52,7 +52,7 @@ export interface SearchToolsResult {
 }
 
 const FROM_CODE =
-  'Code in the image can call these tools: (live-lisp:call-tool "NAME" :parameter value ...) returns the data, all of it when no limit is given. One eval_form that calls tools and filters the data costs less than calls that list it.';
+  'Code in the image can call these tools: (live-lisp:call-tool "NAME" :parameter value ...) returns the data, in full if no limit is given. One eval_form that calls tools and filters their data costs fewer tokens than separate tool calls.';
 
 const ALL_WEAK =
   'All matches are weak: they share only some words with the query, so look at one before you call it.';

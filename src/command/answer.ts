@@ -62,7 +62,7 @@ function keptText(text: string): string {
       if (Date.now() - (statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0) > KEPT_MS)
         removeIfPossible(each);
     writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' });
-    return `The whole answer, ${text.length} characters, is in ${file} for a day.`;
+    return `The whole answer, ${text.length} characters, is kept in ${file} for a day.`;
   } catch (error) {
     return `The whole answer, ${text.length} characters, could not be kept in ${folder} (${messageOf(error)}). Ask for less, or make that folder writable.`;
   }

@@ -42,9 +42,9 @@ const INTERRUPT_MS = 15_000;
 
 const ENDED = 'The session ended before it answered. The next command starts a new one.';
 const NO_ANSWER =
-  'The session answered in a form that this version does not know. End the session: live-lisp stop. The next command starts a new one.';
+  "This version of live-lisp cannot read the session's answer. End the session: live-lisp stop. The next command starts a new one.";
 const LATE =
-  'Interrupted, but the session has not said how the call ended. live-lisp status tells whether the image is kept.';
+  'Interrupted, but the session has not reported how the call ended. live-lisp status shows whether the image was kept.';
 
 const COMMON = {
   json: { type: 'boolean' },
@@ -175,7 +175,7 @@ function currentFolder(): string {
   try {
     return process.cwd();
   } catch {
-    throw new UsageError('The folder in which this command runs was removed. Change to one that is there.');
+    throw new UsageError('The current directory no longer exists. Change to another one.');
   }
 }
 
@@ -257,7 +257,7 @@ function withResolvedPaths(args: Arguments): Arguments {
 async function standardInput(verb: string): Promise<string> {
   if (process.stdin.isTTY)
     throw new UsageError(
-      `The command ${verb} reads standard input, which is a terminal here. Give it a text, for example with: live-lisp ${verb} <<'EOF'`,
+      `The command ${verb} reads standard input, which is a terminal here. Give it text, for example with: live-lisp ${verb} <<'EOF'`,
     );
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

@@ -48,7 +48,7 @@ export async function askOnTerminal({ message, requestedSchema }: Form): Promise
   const chosen = choices[Number(answer) - 1] ?? choices.find((choice) => choice === answer);
   if (chosen === undefined && answer !== '')
     complain(
-      `${answer.slice(0, 80)} is no answer. Run the command again, and enter a number from 1 to ${choices.length}, or the words after it.`,
+      `${answer.slice(0, 80)} is not one of the answers. Run the command again, and enter a number from 1 to ${choices.length}, or the words beside it.`,
     );
   return chosen === undefined ? { action: 'cancel' } : { action: 'accept', content: { decision: chosen } };
 }

@@ -126,7 +126,7 @@ export async function findOrStart(search: Search, program: readonly string[]): P
       const started = await findSession({ ...search, directory: workspace });
       if (started !== undefined && child !== undefined)
         complain(
-          `Started a session for ${workspace} (process ${started.session.pid}). It ends ${IDLE_MINUTES} minutes after its last call, or by live-lisp stop.`,
+          `Started a session for ${workspace} (process ${started.session.pid}). It ends ${IDLE_MINUTES} minutes after its last call, or with live-lisp stop.`,
         );
       if (started !== undefined) return started;
       if (child?.hasEnded())
@@ -206,7 +206,7 @@ function takeLock(folder: string, lock: string): number | undefined {
     });
   } catch (error) {
     throw new SetupError(
-      `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make it a folder that you can write, or name another in LIVE_LISP_SERVING.`,
+      `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make it a folder that you can write to, or name another in LIVE_LISP_SERVING.`,
     );
   }
 }

@@ -122,7 +122,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
   },
   outline: {
     usage: 'FILE|FOLDER ...',
-    help: 'list the definitions in Lisp files, or sum up a folder',
+    help: 'list the definitions in Lisp files, or summarize a folder',
     tool: 'read_definition',
     ...each(['path'], (path) => ({ path })),
   },
@@ -134,7 +134,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
   },
   edit: {
     usage: 'FILE < DEFINITIONS',
-    help: 'replace definitions in FILE by those with the same names on standard input',
+    help: 'replace definitions in FILE with those of the same names from standard input',
     tool: 'edit_definitions',
     gives: ['edits'],
     reads: 'always',
@@ -147,7 +147,12 @@ export const VERBS: { readonly [name: string]: Verb } = {
     tool: 'rename_symbol',
     ...inOrder('name', 'to'),
   },
-  debug: { usage: '', help: 'list held errors, look into one and go on', tool: 'debug', ...inOrder() },
+  debug: {
+    usage: '',
+    help: 'list errors held for debugging, inspect one, continue',
+    tool: 'debug',
+    ...inOrder(),
+  },
   observe: {
     usage: "'(FORM)'",
     help: 'record the calls that a form makes, or profile it',

@@ -20,7 +20,7 @@ import { lackingLine } from '../tools/lacking-text.ts';
 import { checkFolders, checkLibraries, checkSandbox, checkServing, clientConfigurations } from './set-up.ts';
 import { failureOf, type StepResult, type Trial, tryImage } from './trial.ts';
 
-const WHAT_TO_DO = `Do what the answer above says, if it names a step. Otherwise, please file the report below as an issue. Until that is fixed, use another SBCL with --sbcl PATH, such as one of ${TESTED_VERSIONS}.`;
+const WHAT_TO_DO = `If the answer above names a next step, follow it. Otherwise, please file the report below as an issue. Until that is fixed, use another SBCL with --sbcl PATH, such as one of ${TESTED_VERSIONS}.`;
 
 interface Surroundings {
   version: string;
@@ -105,8 +105,8 @@ async function causeOf({ name, lost }: StepResult, config: Config): Promise<stri
       : results.some((result) => result.name === name && result.failure === undefined);
   const plain = await tryImage(config, WITHOUT_EVERYTHING);
   if (!helps(plain)) {
-    const machine = lost ? ' The cause can be this machine: its memory, its limits, a damaged SBCL.' : '';
-    return `The failure remains without all optional parts of the backend.${machine}`;
+    const machine = lost ? ' The cause may be this machine: its memory, its limits, a damaged SBCL.' : '';
+    return `The failure remains when the backend runs without its optional parts.${machine}`;
   }
   // The backend left out all parts that it can leave out, and its greeting names these parts.
   const parts = plain.greeting?.without ?? [];

@@ -128,7 +128,7 @@ export function clientConfigurations(): string {
   const command = `${shellLine([process.execPath, script])}`;
   const json = JSON.stringify({ command: process.execPath, args: [script] });
   return [
-    `live-lisp install sets clients up. By hand it is:`,
+    `live-lisp install sets clients up. To do it by hand:`,
     `Claude Code:  claude mcp add live-lisp -- ${command}`,
     `Codex:        codex mcp add live-lisp -- ${command}`,
     `Others:       {"mcpServers": {"live-lisp": ${json}}}`,

@@ -113,7 +113,7 @@ export class Editors implements HumanEditors, FileEditors {
       if (method === 'live-lisp/answer' && editor !== undefined)
         return this.answer(String(params['id']), decisionIn(params), editor.name);
       throw new CallError(
-        'This socket takes live-lisp/watch first, and then live-lisp/answer. Begin with live-lisp/watch.',
+        'The first request on this socket must be live-lisp/watch; later ones can be live-lisp/answer.',
       );
     });
     void connection.ended.then(() => {

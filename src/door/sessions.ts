@@ -54,6 +54,6 @@ export async function connectTo({ workspace, socket: path }: Session): Promise<S
   if (typeof socket !== 'string') return socket;
   if (socket !== 'EPERM' && socket !== 'EACCES') return undefined;
   throw new SetupError(
-    `A session of ${workspace} is registered, but the system does not let this process connect to it (${socket}, ${path}). If this is a sandbox, allow it network access and Unix sockets, or run this command outside it.`,
+    `A session of ${workspace} is registered, but the system does not let this process connect to it (${socket}, ${path}). If this process runs in a sandbox, allow network access and Unix sockets there, or run this command outside the sandbox.`,
   );
 }

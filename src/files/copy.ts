@@ -70,7 +70,7 @@ export async function copyRoot(
 
 function outside(workspace: Workspace, path: string, root: string): CallError {
   return new CallError(
-    `${visibleName(workspace.name(path))} is not in the copy of ${visibleName(root)} in which run_tests tries edits: the copy has no other roots, no version control and no installed packages. Nothing was done. Leave out the edits of this file.`,
+    `run_tests tries edits in a copy of ${visibleName(root)}, and ${visibleName(workspace.name(path))} is not in it: the copy has no other roots, no version control and no installed packages. Nothing was done. Leave out the edits of this file.`,
   );
 }
 
@@ -182,7 +182,7 @@ function spaceError(error: unknown): CallError | undefined {
   const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
   if (!isFull) return undefined;
   return new CallError(
-    `The copy of the workspace in which run_tests tries edits does not fit into ${visibleName(tmpdir())}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
+    `run_tests tries edits in a copy of the workspace. The copy does not fit into ${visibleName(tmpdir())}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
   );
 }
 

@@ -64,9 +64,9 @@ export function kindError(path: string, stats: Stats): CallError {
 
 /** Returns the message that PATH can be read, but not written. */
 export function onlyReadText(path: string, folders: NamedFolders): string {
-  const head = `Path ${visibleName(path)} is in a directory that may only be read.`;
+  const head = `Path ${visibleName(path)} is in a read-only directory.`;
   if (folders.roots.length === 0) return `${head} ${noRootsText(folders)}`;
-  return `${head} Files are written inside ${rootsText(folders)}; the user can add a root with --root DIR.`;
+  return `${head} Write inside ${rootsText(folders)}; the user can add a root with --root DIR.`;
 }
 
 /** Returns the message for PATH when no folder with permission for ACCESS contains it. */
@@ -76,7 +76,7 @@ export function outsideText(path: string, access: Access, folders: NamedFolders)
   const target = resolve(firstFolder(folders), path);
   const byLink = [...roots, ...readRoots].some((root) => isInside(root, target));
   const also = access === 'read' && readRoots.length > 0;
-  const loaded = readsSources ? '. Sources of systems that are loaded can be read too' : '';
+  const loaded = readsSources ? '. Sources of loaded systems can be read too' : '';
   const where = rootsText(folders) + (also ? ` and the read roots ${listed(readRoots)}` : '');
   return [
     `Path ${visibleName(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
@@ -87,7 +87,7 @@ export function outsideText(path: string, access: Access, folders: NamedFolders)
 
 /** Returns the reason why a workspace has no roots, and advice. */
 export function noRootsText({ start }: NamedFolders): string {
-  return `The server was started in ${visibleName(start)}. Since that is or contains the home directory, or is the root, it is no workspace unless the user names it. The user can name any directory: --root DIR.`;
+  return `The server was started in ${visibleName(start)}, which is too broad for a workspace: it is or contains the home directory, or is the root. The user can still name any directory: --root DIR.`;
 }
 
 function rootsText({ roots }: NamedFolders): string {

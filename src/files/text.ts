@@ -37,7 +37,7 @@ export function encode({ text, encoding, bom }: FileText, name: string): Buffer 
   const foreign = /[^\0-\xff]/u.exec(text)?.[0];
   if (foreign === undefined) return Buffer.from(text, 'latin1');
   throw new CallError(
-    `${name} is in Latin-1, which has no ${foreign}. Write it as a whole with write_file, which makes it UTF-8.`,
+    `${name} is in Latin-1, which has no ${foreign}. Write the whole file with write_file, which makes it UTF-8.`,
   );
 }
 

@@ -142,7 +142,7 @@ async function recordIntents(intents: Intents, prepared: readonly Prepared[]): P
     return await intents.begin(prepared.map(({ intended }) => intended));
   } catch (error) {
     throw new CallError(
-      `The change of several files could not be recorded first (${messageOf(error)}), so nothing was written. Change the files one at a time.`,
+      `live-lisp could not record this change of several files before making it (${messageOf(error)}), so nothing was written. Change the files one at a time.`,
     );
   }
 }
@@ -262,7 +262,7 @@ function rollBackText(
     `A change of ${namesWhere(() => true).join(', ')} was cut off when the server was killed, so live-lisp has undone it:`,
     `${asBefore.join(', ') || 'no file'} ${asBefore.length > 1 ? 'are' : 'is'} as before.`,
     changed.length > 0 &&
-      `Somebody has changed these since, so they were left as they are: ${changed.join(', ')}.`,
+      `Somebody has changed these files since, so live-lisp has not restored them: ${changed.join(', ')}.`,
   ]
     .filter(Boolean)
     .join(' ');

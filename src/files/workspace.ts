@@ -120,7 +120,7 @@ export class Workspace {
     await this.check(location.real, access, path);
     if (link !== undefined) {
       throw new CallError(
-        `Path ${visibleName(path)} goes through the link ${visibleName(this.name(link))}, which leads nowhere.`,
+        `Path ${visibleName(path)} goes through the link ${visibleName(this.name(link))}, whose target does not exist.`,
       );
     }
     if (error !== undefined) throw fileFailure(error, path, access === 'read' ? 'read' : 'written');
@@ -132,7 +132,7 @@ export class Workspace {
     const image = this.#elsewhere;
     if (image === undefined || !path.startsWith(`${image}:/`)) return;
     throw new CallError(
-      `${visibleName(path)} is a file on the machine of the image ${image}, which file tools do not reach. eval_form can read and load it there. To edit it here, ask the user to start the server with --map ${image}:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.`,
+      `File tools cannot reach ${visibleName(path)}, a file on the machine of the image ${image}. eval_form can read and load it there. To edit it here, ask the user to start the server with --map ${image}:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.`,
     );
   }
 

@@ -14,12 +14,12 @@ const OCTETS_LIMIT = 4096;
 /** Matches a token that fits into a header and is too long to be guessed. */
 const TOKEN = /^[\x21-\x7e]{32,1024}$/;
 
-const ADVICE = 'Give 32 to 1024 visible ASCII characters, such as openssl rand -hex 32 prints.';
+const ADVICE = 'Give 32 to 1024 visible ASCII characters, such as the output of openssl rand -hex 32.';
 
 /** Returns TEXT, the value of LIVE_LISP_HTTP_TOKEN. Throws a SetupError when TEXT is not a valid token. */
 export function checkToken(text: string): string {
   if (TOKEN.test(text)) return text;
-  throw new SetupError(`LIVE_LISP_HTTP_TOKEN has no token. ${ADVICE}`);
+  throw new SetupError(`LIVE_LISP_HTTP_TOKEN has no valid token. ${ADVICE}`);
 }
 
 /** Returns the token in FILE. Throws a SetupError when FILE contains no token, or when other users can read it. */
@@ -40,7 +40,7 @@ export function readToken(file: string): string {
   }
   const token = readIfRegular(file, { limit: OCTETS_LIMIT })?.octets.toString().trim() ?? '';
   if (TOKEN.test(token)) return token;
-  throw new SetupError(`The file ${file} has no token. ${ADVICE}`);
+  throw new SetupError(`The file ${file} has no valid token. ${ADVICE}`);
 }
 
 /** Returns the token in FILE. If FILE does not exist, first creates it and its folder, with a random token. */

@@ -41,7 +41,7 @@ describe('an experiment is taken back', () => {
     await session.eval("(register 'zz-count)");
     expect(await session.eval('(all-rules)')).toContain('half done');
     expect(await forget("'zz-count")).toBe(
-      `Removed: function APP::ZZ-COUNT.\nTaken out of APP::*RULES*: entry "ZZ-COUNT".\n${REST}`,
+      `Removed: function APP::ZZ-COUNT.\nRemoved from APP::*RULES*: entry "ZZ-COUNT".\n${REST}`,
     );
     expect(await session.eval('(values (all-rules) (fboundp (quote zz-count)))')).toBe('(1)\nNIL');
   });
@@ -60,10 +60,10 @@ describe('an experiment is taken back', () => {
     expect(await forget("'zz-hook 'zz-shape")).toBe(
       [
         'Removed: class APP::ZZ-SHAPE; function APP::ZZ-HOOK; method APP::AREA (APP::ZZ-SHAPE).',
-        'Taken out of APP::*BUS*: #<FUNCTION APP::ZZ-HOOK>.',
-        'Taken out of APP::*HOOKS*: APP::ZZ-HOOK.',
-        'Taken out of APP::*QUEUE*: (:CALL APP::ZZ-HOOK :AT 3).',
-        'Taken out of the property list of APP::AREA: APP::WATCHER.',
+        'Removed from APP::*BUS*: #<FUNCTION APP::ZZ-HOOK>.',
+        'Removed from APP::*HOOKS*: APP::ZZ-HOOK.',
+        'Removed from APP::*QUEUE*: (:CALL APP::ZZ-HOOK :AT 3).',
+        'Removed from the property list of APP::AREA: APP::WATCHER.',
         REST,
       ].join('\n'),
     );
@@ -154,7 +154,7 @@ describe('an experiment is taken back', () => {
     await session.eval("(list (push (make-instance 'zz-shown) (listeners *bus*)))");
     await session.eval('(list *)');
     expect(await forget("'zz-shown")).toBe(
-      `Removed: class APP::ZZ-SHOWN.\nTaken out of APP::*BUS*: #<APP::ZZ-SHOWN>.\n${REST}`,
+      `Removed: class APP::ZZ-SHOWN.\nRemoved from APP::*BUS*: #<APP::ZZ-SHOWN>.\n${REST}`,
     );
   });
 
@@ -179,7 +179,7 @@ describe('an experiment is taken back', () => {
   test('but not what replaced a definition of a file, or was never evaluated', async () => {
     await session.eval('(defun old-hook () :newer)');
     expect(await forget("'old-hook")).toBe(
-      'Not removed: function APP::OLD-HOOK, which replaced one from a file. To restore that one, call load_file with the file.',
+      "Not removed: function APP::OLD-HOOK, which replaced a definition from a file. To restore the file's definition, call load_file with the file.",
     );
     await session.call('load_file', { path: 'app.lisp' });
     expect(await forget("'old-hook 'nothing")).toBe(

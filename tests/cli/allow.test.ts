@@ -22,7 +22,7 @@ test.each([
 
 test.each([
   ['writefile', '--allow: Unknown tool: writefile. Did you mean write_file?'],
-  ['read_file', '--allow: read_file is safe and never asks. Leave this --allow out.'],
+  ['read_file', '--allow: read_file is safe and runs without asking. Leave this --allow out.'],
   ['eval_form:src/**', '--allow: eval_form changes no file, so it takes no glob. Give --allow eval_form.'],
   ['write_file:src/', '--allow: src/ matches no file, only src/** does.'],
   ['Write File', '--allow must be TOOL or TOOL:GLOB, not Write File.'],

@@ -24,7 +24,7 @@ test.each<[string, { args: string[]; env?: Record<string, string> }, string, num
   [
     'a root that is not there',
     { args: ['--root', '/nonexist'] },
-    '--root must be an existing directory, which /nonexist is not.',
+    '--root must be an existing directory; /nonexist is not one.',
     2,
   ],
 ])('%s is told as an error of the protocol, and the server exits', async (_, how, why, code) => {

@@ -116,7 +116,7 @@ describe('what needs no image', () => {
       code: 2,
       stdout: '',
       stderr:
-        'live-lisp: There is no command and no tool nothing; live-lisp --help and live-lisp tools list them.\n',
+        'live-lisp: There is no command or tool nothing; live-lisp --help and live-lisp tools list them.\n',
     });
     expect((await run(['help', 'a', 'b'])).stderr).toBe(
       'live-lisp: The command help takes one word: live-lisp help WORD.\n',

@@ -47,7 +47,7 @@ describe('where all is well', () => {
     expect(checks).toContain(`ASDF looks in ${PROJECT}`);
     expect(checks).toContain('libraries: no Quicklisp, qlot or ocicl is set up (none is needed)');
     expect(clients.split('\n')).toEqual([
-      'live-lisp install sets clients up. By hand it is:',
+      'live-lisp install sets clients up. To do it by hand:',
       `Claude Code:  claude mcp add live-lisp -- ${process.execPath} ${SERVER}`,
       `Codex:        codex mcp add live-lisp -- ${process.execPath} ${SERVER}`,
       `Others:       {"mcpServers": {"live-lisp": {"command":"${process.execPath}","args":["${SERVER}"]}}}`,
@@ -148,13 +148,13 @@ describe('an SBCL', () => {
     const reported = ['FAIL evaluation does not work. Expected: (* 6 7) gives 42. The answer was:', ...lost];
     expect(stdout).toContain(`${reported.join('\n     ')}\n     Farewell from ${folder.path}\nok   `);
     const cause =
-      'The failure remains without all optional parts of the backend. The cause can be this machine: its memory, its limits, a damaged SBCL.';
+      'The failure remains when the backend runs without its optional parts. The cause may be this machine: its memory, its limits, a damaged SBCL.';
     expect(stdout).toContain(
       [
         '',
         'The doctor now looks for the part of the backend that is at fault, which can take some minutes.',
         cause,
-        `Do what the answer above says, if it names a step. Otherwise, please file the report below as an issue. Until that is fixed, use another SBCL with --sbcl PATH, such as one of ${VERSIONS.tested.join(', ')}.`,
+        `If the answer above names a next step, follow it. Otherwise, please file the report below as an issue. Until that is fixed, use another SBCL with --sbcl PATH, such as one of ${VERSIONS.tested.join(', ')}.`,
         '',
         'Report, for https://github.com/live-lisp/live-lisp/issues:',
         '',

@@ -156,7 +156,7 @@ describe('at a terminal', () => {
     const wrong = await editInTerminal([['Number: ', 'yes\r']]);
     expect(wrong).toMatchObject({ code: 3, text: before });
     expect(wrong.lines).toContain(
-      'live-lisp: yes is no answer. Run the command again, and enter a number from 1 to 2, or the words after it.',
+      'live-lisp: yes is not one of the answers. Run the command again, and enter a number from 1 to 2, or the words beside it.',
     );
   });
 

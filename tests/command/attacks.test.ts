@@ -213,7 +213,7 @@ describe('a command', () => {
   const answer = (id: number, result: unknown) => line({ jsonrpc: '2.0', id, result });
   const ended = 'live-lisp: The session ended before it answered. The next command starts a new one.\n';
   const notUnderstood =
-    'live-lisp: The session answered in a form that this version does not know. End the session: live-lisp stop. The next command starts a new one.\n';
+    "live-lisp: This version of live-lisp cannot read the session's answer. End the session: live-lisp stop. The next command starts a new one.\n";
 
   test.each<[string, (id: number) => string, string]>([
     ['a content of numbers', (id) => answer(id, { content: [1] }), notUnderstood],
@@ -264,7 +264,7 @@ describe('a command', () => {
     expect(await shell.line(`${giveUp} '${process.execPath}' '${SERVER}' eval 1`)).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: A session of ${shell.workspace} is registered, but the system does not let this process connect to it (EACCES, ${path}). If this is a sandbox, allow it network access and Unix sockets, or run this command outside it.\n`,
+      stderr: `live-lisp: A session of ${shell.workspace} is registered, but the system does not let this process connect to it (EACCES, ${path}). If this process runs in a sandbox, allow network access and Unix sockets there, or run this command outside the sandbox.\n`,
     });
   });
 

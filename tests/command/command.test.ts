@@ -126,7 +126,7 @@ describe('a verb', () => {
     await shell.run(['load', 'long.lisp']);
     const { stdout } = await shell.run(['read', ...lines.map((_, n) => `long-${n}`)]);
     const [, count, path = ''] =
-      /The whole answer, (\d+) characters, is in (\S+) for a day\.\n$/.exec(stdout) ?? [];
+      /The whole answer, (\d+) characters, is kept in (\S+) for a day\.\n$/.exec(stdout) ?? [];
     expect(stdout.length).toBeLessThan(41_000);
     expect(readFileSync(path, 'utf8').length).toBe(Number(count) + 1);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -199,7 +199,7 @@ describe('input and output', () => {
     expect(await shell.line('mkdir gone && cd gone && rmdir ../gone && live-lisp eval 1')).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'live-lisp: The folder in which this command runs was removed. Change to one that is there.\n',
+      stderr: 'live-lisp: The current directory no longer exists. Change to another one.\n',
     });
   });
 });

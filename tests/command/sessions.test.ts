@@ -49,7 +49,7 @@ describe('without a session', () => {
     expect(first).toMatchObject({ code: 0, stdout: '*X*\n' });
     const [pid] = await shell.sessions();
     expect(first.stderr).toBe(
-      `live-lisp: Started a session for ${shell.workspace} (process ${pid}). It ends 30 minutes after its last call, or by live-lisp stop.\n`,
+      `live-lisp: Started a session for ${shell.workspace} (process ${pid}). It ends 30 minutes after its last call, or with live-lisp stop.\n`,
     );
     expect(await shell.run(['eval', '*x*'])).toEqual({ code: 0, stdout: '1\n', stderr: '' });
     expect(await shell.run(['stop'])).toEqual({
@@ -141,7 +141,7 @@ describe('without a session', () => {
     expect(await linked.run(['eval', '1'])).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: Sessions cannot be kept in ${sessions} (it is a link, which is not followed). Make it a folder that you can write, or name another in LIVE_LISP_SERVING.\n`,
+      stderr: `live-lisp: Sessions cannot be kept in ${sessions} (it is a link, which is not followed). Make it a folder that you can write to, or name another in LIVE_LISP_SERVING.\n`,
     });
     const long = join(folder.path, 'x'.repeat(120));
     const far = await new Shell(folder.path, { LIVE_LISP_SERVING: long }).run(['eval', '1']);
@@ -157,7 +157,7 @@ describe('without a session', () => {
     const ran = await new Shell(folder.path, { LIVE_LISP_SERVING: file }).run(['eval', '1']);
     expect(ran).toMatchObject({ code: 4, stdout: '' });
     expect(ran.stderr).toMatch(
-      /^live-lisp: Sessions cannot be kept in \/.*\/taken\/sessions \(ENOTDIR: .*\)\. Make it a folder that you can write, or name another in LIVE_LISP_SERVING\.\n$/,
+      /^live-lisp: Sessions cannot be kept in \/.*\/taken\/sessions \(ENOTDIR: .*\)\. Make it a folder that you can write to, or name another in LIVE_LISP_SERVING\.\n$/,
     );
   });
 

@@ -61,7 +61,7 @@ describe('a frame that cannot be left says why', () => {
     const error = await hold('(second-of 1)');
     expect(await debug({ error })).toContain('0: (COMMON-LISP-USER::SECOND-OF #<not kept>)');
     expect(await debug({ error, eval: '(list a)' })).toMatch(
-      /^Error: The value of A is not kept at this point of the frame\. Code that eval_form or load_file compiles with debug_level: 3 keeps all values\./,
+      /^Error: SBCL has not kept the value of A at this point of the frame\. To keep all values, compile the code with debug_level: 3 in eval_form or load_file\./,
     );
     expect(await debug({ error, frame: 0, retry: true })).toBe(
       `Frame 0 cannot be left that way: its code does not keep all of its arguments. No listed frame allows it. Give restart, retry without frame, or end: true. Nothing was done; error ${error} is still held.`,

@@ -169,7 +169,7 @@ describe('it refuses', () => {
   test('text that the encoding of the file has not', async () => {
     at.put('latin.lisp', Buffer.from('; \xe9\n(defun f ())', 'latin1'));
     await refused(
-      'latin.lisp is in Latin-1, which has no €. Write it as a whole with write_file, which makes it UTF-8.',
+      'latin.lisp is in Latin-1, which has no €. Write the whole file with write_file, which makes it UTF-8.',
       { definition: 'f', path: 'latin.lisp', text: '(defun f () "€")' },
     );
   });

@@ -73,7 +73,7 @@ describe('a server', () => {
     const editor = new Editor(path);
     onTestFinished(() => void editor.socket.destroy());
     const message =
-      'This socket takes live-lisp/watch first, and then live-lisp/answer. Begin with live-lisp/watch.';
+      'The first request on this socket must be live-lisp/watch; later ones can be live-lisp/answer.';
     const error = { code: -32000, message };
     expect(await editor.request('live-lisp/answer', { id: 'x', approve: true })).toMatchObject({ error });
     expect(await editor.request('initialize')).toMatchObject({ error });

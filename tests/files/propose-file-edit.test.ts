@@ -138,7 +138,7 @@ describe('without asking anybody, it refuses', () => {
       'latin',
       'caf',
       'λ',
-      'latin is in Latin-1, which has no λ. Write it as a whole with write_file, which makes it UTF-8.',
+      'latin is in Latin-1, which has no λ. Write the whole file with write_file, which makes it UTF-8.',
     ],
   ])('%s', async (_, path, original, modified, text) => {
     at.put('over', 'aaa');

@@ -56,7 +56,7 @@ describe('several roots', () => {
     );
     expect(await session.call('write_file', { path, content: 'x' })).toEqual(
       failed(
-        `Path ${path} is in a directory that may only be read. Files are written inside the workspaces ${one}, ${two}; the user can add a root with --root DIR.`,
+        `Path ${path} is in a read-only directory. Write inside the workspaces ${one}, ${two}; the user can add a root with --root DIR.`,
       ),
     );
     expect(readFileSync(path, 'utf8')).toBe('in library\n');
@@ -71,7 +71,7 @@ describe('the home directory and the root of the file system', () => {
     XDG_CACHE_HOME: dirname(cacheFolder()),
   };
   const WHY = (start: string) =>
-    `The server was started in ${start}. Since that is or contains the home directory, or is the root, it is no workspace unless the user names it. The user can name any directory: --root DIR.`;
+    `The server was started in ${start}, which is too broad for a workspace: it is or contains the home directory, or is the root. The user can still name any directory: --root DIR.`;
   beforeAll(() => {
     put('home/notes', 'mine\n');
   });
@@ -105,7 +105,7 @@ describe('the home directory and the root of the file system', () => {
       failed(`There is no file ${path}y. Relative paths start at ${home}.`),
     );
     expect((await session.call('write_file', { path, content: '' })).text).toBe(
-      `Path ${path} is in a directory that may only be read. ${WHY(home)}`,
+      `Path ${path} is in a read-only directory. ${WHY(home)}`,
     );
   });
 });
@@ -142,7 +142,7 @@ describe('sources of systems', () => {
       await at.answer('search_in_buffer', { pattern: '*shelf*', buffer: join(base, 'systems/shelf') }),
     ).toMatch(/^Found 1 match /);
     expect(await at.answer('write_file', { path: source, content: '' })).toMatch(
-      /^failed: Path .* is in a directory that may only be read\. Files are written inside the workspace /,
+      /^failed: Path .* is in a read-only directory\. Write inside the workspace /,
     );
     expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
   });

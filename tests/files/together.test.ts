@@ -82,7 +82,7 @@ test('none is when one must not be, the call is cancelled, or the note cannot be
   chmodSync(join(at.root, 'b.lisp'), 0o644);
   intents = new Intents(join(at.outside, 'secret.txt', 'edits'));
   await expect(replace()).rejects.toThrow(
-    /^The change of several files could not be recorded first \(ENOTDIR.*\), so nothing was written\. Change the files one at a time\.$/,
+    /^live-lisp could not record this change of several files before making it \(ENOTDIR.*\), so nothing was written\. Change the files one at a time\.$/,
   );
   expectAll('old');
 });
@@ -146,7 +146,7 @@ test('a new file comes with the others, or goes again with what a kill cut off',
   ];
   writeFileSync(join(folder, `${GONE}-0000000000000000.json`), JSON.stringify(files));
   expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
-    'A change of sub/d.lisp, sub/e.lisp, a.lisp was cut off when the server was killed, so live-lisp has undone it: sub/d.lisp, sub/e.lisp are as before. Somebody has changed these since, so they were left as they are: a.lisp.',
+    'A change of sub/d.lisp, sub/e.lisp, a.lisp was cut off when the server was killed, so live-lisp has undone it: sub/d.lisp, sub/e.lisp are as before. Somebody has changed these files since, so live-lisp has not restored them: a.lisp.',
   ]);
   expect(tree(at.root)).toEqual(['a.lisp', 'b.lisp', 'sub', 'sub/c.lisp']);
 });

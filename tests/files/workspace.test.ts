@@ -50,7 +50,7 @@ async function expectRefused(path: string, reason: string): Promise<void> {
 const OUTSIDE = (path: string, how = 'is outside') =>
   `Path ${path} ${how} the workspace ${at.root}. File tools stay inside it; the user can add a root with --root DIR.`;
 const TO_READ = (path: string, how = 'is outside') =>
-  `Path ${path} ${how} the workspace ${at.root} and the read roots ${at.root.replace('app', 'library')}. File tools stay inside them; the user can add a root with --root DIR, or a read-only one with --read-root DIR. Sources of systems that are loaded can be read too.`;
+  `Path ${path} ${how} the workspace ${at.root} and the read roots ${at.root.replace('app', 'library')}. File tools stay inside them; the user can add a root with --root DIR, or a read-only one with --read-root DIR. Sources of loaded systems can be read too.`;
 
 describe('what is outside', () => {
   const paths = ['../outside/secret.txt', '..', '/', 'a/../../x'];
@@ -81,7 +81,7 @@ describe('what is outside', () => {
   test('without read roots, and with several roots, the text fits', async () => {
     const workspace = new Workspace({ roots: [at.root], sources: async () => [] });
     expect(await read('../x', workspace)).toBe(
-      `Path ../x is outside the workspace ${at.root}. File tools stay inside it; the user can add a root with --root DIR, or a read-only one with --read-root DIR. Sources of systems that are loaded can be read too.`,
+      `Path ../x is outside the workspace ${at.root}. File tools stay inside it; the user can add a root with --root DIR, or a read-only one with --read-root DIR. Sources of loaded systems can be read too.`,
     );
     expect(await write('/x', new Workspace({ roots: [at.root, '/nowhere'] }))).toBe(
       `Path /x is outside the workspaces ${at.root}, /nowhere. File tools stay inside them; the user can add a root with --root DIR.`,
@@ -121,8 +121,8 @@ describe('links', () => {
     ['to itself', 'link'],
   ])('a link to a place %s is refused', async (_, target) => {
     symlinkSync(target, join(at.root, 'link'));
-    await expectRefused('link', 'Path link goes through the link link, which leads nowhere.');
-    await expectRefused('link/x', 'Path link/x goes through the link link, which leads nowhere.');
+    await expectRefused('link', 'Path link goes through the link link, whose target does not exist.');
+    await expectRefused('link/x', 'Path link/x goes through the link link, whose target does not exist.');
   });
 
   test('a link within the workspace is followed: its target is read and written, and it stays', async () => {
@@ -217,7 +217,7 @@ describe('read roots', () => {
     expect(await read('../library/code.lisp')).toBe('library');
     expect(await read(join(library, 'code.lisp'))).toBe('library');
     expect(await write('../library/code.lisp')).toBe(
-      `Path ../library/code.lisp is in a directory that may only be read. Files are written inside the workspace ${at.root}; the user can add a root with --root DIR.`,
+      `Path ../library/code.lisp is in a read-only directory. Write inside the workspace ${at.root}; the user can add a root with --root DIR.`,
     );
   });
 
@@ -227,7 +227,7 @@ describe('read roots', () => {
     expect(await read('../outside/secret.txt', workspace)).toContain('is outside');
     more = [at.outside, '/nowhere'];
     expect(await read('../outside/secret.txt', workspace)).toBe('SECRET\n');
-    expect(await write('../outside/secret.txt', workspace)).toContain('may only be read');
+    expect(await write('../outside/secret.txt', workspace)).toContain('is in a read-only directory');
   });
 
   test.each([

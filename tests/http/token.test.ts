@@ -8,7 +8,7 @@ import { checkToken, readOrMakeToken, readToken, tokenCheck } from '../../src/ht
 import { ownFolder } from '../shared.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
-const ADVICE = 'Give 32 to 1024 visible ASCII characters, such as openssl rand -hex 32 prints.';
+const ADVICE = 'Give 32 to 1024 visible ASCII characters, such as the output of openssl rand -hex 32.';
 
 test('it is made once, for this user alone', () => {
   const file = join(ownFolder().path, 'tokens', 'http');
@@ -51,8 +51,8 @@ test.each(['\r\n', ''])('the end of line %j is no part of it', (end) => {
 test.each(['', `${TOKEN}\n${TOKEN}`, 'é'.repeat(40), 'x'.repeat(2000)])('the text %j is none', (text) => {
   const file = ownFolder().put('token', text);
   chmodSync(file, 0o600);
-  expect(() => readToken(file)).toThrow(`The file ${file} has no token. ${ADVICE}`);
-  expect(() => checkToken(text)).toThrow(`LIVE_LISP_HTTP_TOKEN has no token. ${ADVICE}`);
+  expect(() => readToken(file)).toThrow(`The file ${file} has no valid token. ${ADVICE}`);
+  expect(() => checkToken(text)).toThrow(`LIVE_LISP_HTTP_TOKEN has no valid token. ${ADVICE}`);
 });
 
 test('a file that is not there has none', () => {
@@ -80,7 +80,7 @@ test.each(['0.0.0.0:8080', '[::]:8080', '127.evil.example:80'])(
   '--http %s needs a token that was given',
   (place) => {
     expect(() => readConfig(['--http', place], {})).toThrow(
-      `Other machines can connect to --http ${place}, so it needs a token that you give: --http-token FILE, or LIVE_LISP_HTTP_TOKEN.`,
+      `Other machines can connect to --http ${place}, so set a token: --http-token FILE, or LIVE_LISP_HTTP_TOKEN.`,
     );
     expect(readConfig(['--http', place], { LIVE_LISP_HTTP_TOKEN: TOKEN }).http).toBeDefined();
     expect(readConfig(['--http', place, '--http-token', 'token'], {}).http).toBeDefined();

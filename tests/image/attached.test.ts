@@ -131,7 +131,7 @@ describe('besides', () => {
       ),
     ).toMatch(/nil/i);
     expect(theirs.printed()).toContain(
-      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is not a folder, so live-lisp does not know for which folder to serve this image. Bind it to one: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${LINE})`,
+      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is not a folder. It must be the folder that this image serves, so bind it: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${LINE})`,
     );
     expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
     await person(LINE);
@@ -261,7 +261,7 @@ describe('besides', () => {
       `(sb-thread:join-thread (sb-thread:make-thread (lambda () (format t "~A~%" (nth-value 1 (ignore-errors (live-lisp:call-tool "who_calls" :name "car")))))))`,
     );
     expect(theirs.printed()).toContain(
-      'This thread belongs to no call of an agent. Only such calls, and threads that they start, can call tools.',
+      'This thread cannot call tools: only the calls of agents, and the threads that they start, can.',
     );
   });
 

@@ -9,12 +9,12 @@ import { sharedSession } from '../shared.ts';
 const session = sharedSession({ args: ['--replay', 'off'] });
 const evaluated = (form: string) => session.call('eval_form', { form });
 
-const DETAILS = 'what the server wrote to its standard error has the details for a bug report.';
+const DETAILS = "the server's standard error has the details for a bug report.";
 test('after a call: what it did is kept, and the frames are in the log', async () => {
   expect(
     await evaluated('(progn (defvar *kept* 1) (setf (live-lisp.jobs::job-output live-lisp.jobs::*job*) 42))'),
   ).toEqual(
-    bad(`Error: live-lisp failed after the call had run, so its result is lost, but not what it did (The value 42 is not of type LIVE-LISP.BASE::CAPTURE). The image is kept. See what the call did before you repeat it; ${DETAILS}
+    bad(`Error: live-lisp failed after the call had run, so its result is lost, but its effects remain (The value 42 is not of type LIVE-LISP.BASE::CAPTURE). The image is kept. Check what the call did before you repeat it; ${DETAILS}
 Type: COMMON-LISP::TYPE-ERROR`),
   );
   expect(await evaluated('*kept*')).toEqual(good('1'));

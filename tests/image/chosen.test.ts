@@ -131,7 +131,7 @@ describe('an image that serves the workspace', () => {
     expect(again.split('\n').at(-1)).toBe(`The image is ${called(served)}.`);
     expect(await session.call('restart_image')).toEqual(
       bad(
-        `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: ${LINE}`,
+        `The user runs this image, so live-lisp does not restart it. To end a call in it, use the tool interrupt. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: ${LINE}`,
       ),
     );
   });
@@ -172,7 +172,7 @@ describe('an image that serves the workspace', () => {
       `The connection to the Lisp image was lost: ${lost}. The next call that needs the image looks for it again.`,
     );
     const none = bad(
-      `The image ${called(first.served)}, in which this session worked, no longer serves, and no other image serves this workspace, so nothing was run. This session does not continue in a new image, because the definitions and values of that one would be missing there. For a new image, the server must be started with --image own. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
+      `The image ${called(first.served)}, in which this session worked, no longer serves, and no other image serves this workspace, so nothing was run. This session does not continue in a new image, because a new one would lack the old image's definitions and values. For a new image, ask the user to start the server with --image own. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
     );
     expect(await evaluate(session, '1')).toEqual(none);
     expect(await evaluate(session, '1')).toEqual(none);
@@ -245,8 +245,8 @@ describe('several images that serve the workspace', () => {
       '',
       `  (progn (load "${join(PROJECT, 'emacs', 'live-lisp.el')}") (live-lisp-mode 1))`,
       '',
-      'Agents then work in that image if its folder is their folder, contains it, or is inside it. If their session has',
-      'used another image already, start a new session. live-lisp never ends your image; (live-lisp:stop) ends the service.',
+      'Agents then work in that image if its folder is the same as theirs, contains theirs, or is inside theirs. If their',
+      'session already used another image, start a new one. live-lisp never ends your image; (live-lisp:stop) ends the service.',
       '',
     ];
     const doctor = async () =>
@@ -280,7 +280,7 @@ describe('several images that serve the workspace', () => {
     );
     chmodSync(place.path, 0o755);
     expect((await attach()).slice(-2, -1)).toEqual([
-      `The folder ${place.path} of images that serve is not used: other users can reach it. Change that: chmod 700 ${place.path}`,
+      `The folder ${place.path}, where serving images register, is not used: other users can reach it. Change that: chmod 700 ${place.path}`,
     ]);
   });
 });
@@ -294,7 +294,7 @@ describe('an image that is named', () => {
         `No image with the name mine serves, so nothing was run. ${which} Without the flag --image, the server takes the image that serves this workspace, whatever its name. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
       );
     expect(await evaluate(session, '1')).toEqual(
-      missing(`These serve now: ${called(other.served)}; --image takes one of them.`),
+      missing(`These serve now: ${called(other.served)}. Choose one with --image.`),
     );
     await other.kill();
     expect(await evaluate(session, '1')).toEqual(missing('No image serves now.'));
@@ -312,7 +312,7 @@ test('an image in a folder that others can reach is not taken, and the first ans
   await serve();
   chmodSync(place.path, 0o750);
   const session = await start(['--no-sandbox']);
-  const note = `Note: The folder ${place.path} of images that serve is not used: other users can reach it. Change that: chmod 700 ${place.path}`;
+  const note = `Note: The folder ${place.path}, where serving images register, is not used: other users can reach it. Change that: chmod 700 ${place.path}`;
   const { text, notices } = await evaluate(session, PID);
   expect(text).not.toBe(`${images[0]?.served.pid}`);
   expect(notices).toEqual([note]);

@@ -139,7 +139,7 @@ describe('a command that does not lead to an image', () => {
   sandboxTest('starts an SBCL that has no folder for the backend', async () => {
     const session = await start(`${otherRoot()} --setenv TMPDIR /nowhere --remount-ro /dev ${testSbcl()}`);
     expect((await session.call('eval_form', { form: '1' })).text).toContain(
-      'It wrote last:\n  None of the folders /nowhere, /tmp, /var/tmp, /dev/shm can be written there, and live-lisp needs one to compile its backend in. Have the command of --image provide one, as docker run --tmpfs /tmp:exec does.\n',
+      'It wrote last:\n  live-lisp needs a writable folder for its compiled backend, but none of /nowhere, /tmp, /var/tmp, /dev/shm is writable. Have the command of --image provide one, as docker run --tmpfs /tmp:exec does.\n',
     );
   });
 });
@@ -251,17 +251,17 @@ describe('the flag', () => {
   test.each([
     [
       ['own=sbcl'],
-      '--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not own.',
+      '--image NAME=COMMAND needs a name of letters and digits, such as build, other than auto and own; it has own.',
     ],
     [["b=ssh 'x"], "--image b=COMMAND has an unclosed quote, or ends in a backslash: ssh 'x"],
     [['b='], "--image b= needs a command that starts SBCL, such as b='ssh -T b sbcl'."],
     [
       ['b=sbcl', '--heap', '1GB'],
-      '--heap is for an SBCL of this machine, so it does not go with --image b=COMMAND; leave it out, or give SBCL options in the command.',
+      '--heap applies only to an SBCL on this machine, so it cannot be combined with --image b=COMMAND; leave it out, or give SBCL options in the command.',
     ],
     [
       ['b=sbcl', '--sandbox', 'on'],
-      '--image b is an image that no sandbox confines, so it does not go with --sandbox on; leave one of them out.',
+      '--image b is an image outside any sandbox, so it cannot be combined with --sandbox on; leave one of them out.',
     ],
   ])('%j is refused', (args, message) => {
     expect(() => readConfig(['--image', ...args], {})).toThrow(message);

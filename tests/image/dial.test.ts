@@ -55,7 +55,7 @@ describe('a client', () => {
       expect(notices.join()).toContain(called());
       expect(await session.text('image_status')).toContain(`The image is ${called()}, which the user runs`);
       expect((await session.call('restart_image', {})).text).toContain(
-        'The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: the one that live-lisp attach prints there',
+        'The user runs this image, so live-lisp does not restart it. To end a call in it, use the tool interrupt. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: the one that live-lisp attach prints there',
       );
     });
     await within(dialWords(), async (session) => {

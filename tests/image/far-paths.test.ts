@@ -77,13 +77,13 @@ describe('the flag --map', () => {
 
   test.each(['c:.=/srv', 'b:.=srv', 'b:=/srv'])('%s is refused', (text) => {
     expect(() => read('--map', text)).toThrow(
-      `--map must be b:LOCAL=REMOTE, a local folder and its absolute path where the image runs, such as b:.=/srv/app, not ${text}.`,
+      `--map must be b:LOCAL=REMOTE (a local folder and its absolute path where the image runs), such as b:.=/srv/app, not ${text}.`,
     );
   });
 
   test('needs a folder that is there, and an image', () => {
     expect(() => read('--map', 'b:/no/such=/srv')).toThrow(
-      '--map b:/no/such=/srv needs an existing directory before =, which /no/such is not.',
+      '--map b:/no/such=/srv needs an existing directory before =; /no/such is not one.',
     );
     expect(() => readConfig(['--map', 'b:.=/srv'], {})).toThrow(
       '--map is for an image elsewhere: give --image NAME=COMMAND, too.',
@@ -188,7 +188,7 @@ describe('an image in another root', () => {
       'there:/srv/library/library.lisp:4-6  FAR-LIBRARY::FIRST-OF [FUNCTION]\n\n(defun first-of (x)\n  "What is first in X."\n  (car x))',
     );
     const refused = bad(
-      'there:/srv/library/library.lisp is a file on the machine of the image there, which file tools do not reach. eval_form can read and load it there. To edit it here, ask the user to start the server with --map there:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.',
+      'File tools cannot reach there:/srv/library/library.lisp, a file on the machine of the image there. eval_form can read and load it there. To edit it here, ask the user to start the server with --map there:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.',
     );
     expect(
       await session.call('edit_definitions', edit('far-library::first-of', '(defun first-of (x) x)')),

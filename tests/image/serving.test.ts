@@ -80,7 +80,7 @@ describe('the folder', () => {
       chmodSync(place.path, mode);
       expect(servedImages(place.path)).toEqual({
         images: [],
-        refusal: `The folder ${place.path} of images that serve is not used: other users can reach it. Change that: chmod 700 ${place.path}`,
+        refusal: `The folder ${place.path}, where serving images register, is not used: other users can reach it. Change that: chmod 700 ${place.path}`,
       });
     }
     chmodSync(place.path, 0o700);
@@ -96,7 +96,7 @@ describe('the folder', () => {
       const path = join(other.path, name);
       expect(servedImages(path)).toEqual({
         images: [],
-        refusal: `The folder ${path} of images that serve is not used: it is not a folder. Remove it, then enter the line in your image again.`,
+        refusal: `The folder ${path}, where serving images register, is not used: it is not a folder. Remove it, then enter the line in your image again.`,
       });
     }
     other.remove();
@@ -109,7 +109,7 @@ describe('the folder', () => {
     const path = isRoot ? place.path : '/';
     expect(servedImages(path)).toEqual({
       images: [],
-      refusal: `The folder ${path} of images that serve is not used: it belongs to another user. Have it removed, or set LIVE_LISP_SERVING to a folder that you own, for this server and the image.`,
+      refusal: `The folder ${path}, where serving images register, is not used: it belongs to another user. Have it removed, or set LIVE_LISP_SERVING to a folder that you own, for this server and the image.`,
     });
   });
 });

@@ -328,7 +328,7 @@ describe('flags', () => {
       [{ here: PROJECT, there: '/srv/b' }],
     ]);
     expect(() => readConfig([...images, '--map', 'c:.=/srv'], {})).toThrow(
-      '--map must be a:LOCAL=REMOTE or b:LOCAL=REMOTE, a local folder and its absolute path where the image runs, such as a:.=/srv/app, not c:.=/srv.',
+      '--map must be a:LOCAL=REMOTE or b:LOCAL=REMOTE (a local folder and its absolute path where the image runs), such as a:.=/srv/app, not c:.=/srv.',
     );
   });
 });

@@ -73,7 +73,7 @@ describe('a client', () => {
         const { text, isError } = await one.call('eval_form', { form: '1' });
         expect([isError, text.replace(/\(SBCL [^,]*,/, '(SBCL,')]).toEqual([
           true,
-          `The image sbcl-${sbcl.pid} (SBCL, pid ${sbcl.pid}), in which this session worked, no longer serves: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to enter this line in its REPL, then call again: ${LINE}`,
+          `Somebody has stopped live-lisp in the image sbcl-${sbcl.pid} (SBCL, pid ${sbcl.pid}), in which this session worked, so live-lisp was not loaded again. Ask the user to enter this line in its REPL, then call again: ${LINE}`,
         ]);
       }),
     );
@@ -126,7 +126,7 @@ test('a secret is said, and a wrong one is doubted', async () => {
     writeFileSync(file, 'close sesame\n');
     const wrong = await listenAs((socket) => socket.once('data', () => socket.destroy()));
     expect(await why(wrong)).toBe(
-      `URL closed the connection before it answered, so nothing was run. It may be something other than Swank, or expect another secret than the one in ${file}. Ask the user which is true, then call again.`,
+      `URL closed the connection before it answered, so nothing was run. It may be something other than Swank, or expect a secret other than the one in ${file}. Ask the user which is true, then call again.`,
     );
     wrong.close();
   } finally {
@@ -234,7 +234,7 @@ describe('what listens is not what was looked for', () => {
     [
       'it is behind a tunnel',
       () => listenAsSwank(answers([INFO(), returned('nil', 2)])),
-      `${lisp()} does not see the files of this server, so nothing was loaded into it. It runs on another machine (as behind an ssh tunnel), in a container, or as another user. Ask the user to run live-lisp attach there, to enter the printed line in its REPL, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`,
+      `${lisp()} cannot read the files of this server, so nothing was loaded into it. It runs on another machine (as behind an ssh tunnel), in a container, or as another user. Ask the user to run live-lisp attach there, to enter the printed line in its REPL, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`,
     ],
     [
       'it serves elsewhere',
@@ -328,6 +328,6 @@ test('the configuration has the address, which does not go with a sandbox that i
   const image = ['--image', 'swank://localhost:4005'];
   expect(readConfig(image, {}).swank).toEqual({ kind: 'swank', host: 'localhost', port: 4005 });
   expect(() => readConfig([...image, '--sandbox', 'strict'], {})).toThrow(
-    '--image swank://localhost:4005 is an image that no sandbox confines, so it does not go with --sandbox strict; leave one of them out.',
+    '--image swank://localhost:4005 is an image outside any sandbox, so it cannot be combined with --sandbox strict; leave one of them out.',
   );
 });

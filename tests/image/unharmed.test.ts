@@ -167,7 +167,7 @@ test('code of a call that runs in a thread of the person opens no debugger, and 
 
 /** Returns the error of a call that begins while the image is stopped. */
 function stoppedText(): string {
-  return `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) does not react, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to resume it: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`;
+  return `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) does not react, so nothing was run: its process is stopped, for example by Ctrl-Z. Ask the user to resume it: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`;
 }
 
 test('a call in an image that is stopped by a signal is left at its limit, that is told, and all goes on after SIGCONT', async () => {

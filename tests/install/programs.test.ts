@@ -224,7 +224,7 @@ describe('an entry that the doctor starts', () => {
 
   test('says why it cannot serve', async () => {
     expect(await outputOf({ args: [machine.script, '--root', '/no/such'] })).toBe(
-      'FAIL the server does not work: live-lisp cannot start: --root must be an existing directory, which /no/such is not.',
+      'FAIL the server does not work: live-lisp cannot start: --root must be an existing directory; /no/such is not one.',
     );
   });
 

@@ -201,7 +201,7 @@ test.each([
   [
     "'(:id 1 :arguments (:x))",
     '1',
-    'Its arguments must be names and values in turn, and the last name has no value.',
+    'Its arguments must alternate names and values, but the last name has no value.',
   ],
 ])('S2.20 execute-tool-call of %s says what is wrong', async (call, id, error) => {
   const form = `(let ((result (live-lisp:execute-tool-call (live-lisp:get-tool "who_calls") ${call})))
@@ -234,7 +234,7 @@ describe('C7', () => {
   test('C7 S1.5 search_tools says how code calls the tools with the mark', async () => {
     const answer = JSON.parse(await session.text('search_tools', { cemcpOnly: true, limit: 1 }));
     expect(answer.note).toBe(
-      'Code in the image can call these tools: (live-lisp:call-tool "NAME" :parameter value ...) returns the data, all of it when no limit is given. One eval_form that calls tools and filters the data costs less than calls that list it.',
+      'Code in the image can call these tools: (live-lisp:call-tool "NAME" :parameter value ...) returns the data, in full if no limit is given. One eval_form that calls tools and filters their data costs fewer tokens than separate tool calls.',
     );
     expect(await session.text('describe_symbol', { symbol: 'live-lisp:call-tool' })).toContain(
       '(call-tool "who_calls" :name "foo" :limit 5)',

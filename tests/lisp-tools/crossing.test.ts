@@ -89,7 +89,10 @@ describe('from Lisp', () => {
       '(sb-int:with-float-traps-masked (:invalid) (- sb-ext:double-float-positive-infinity sb-ext:double-float-positive-infinity))',
       'a float that is infinite or not a number',
     ],
-    ['(let ((h (make-hash-table))) (setf (gethash :a h) 1) h)', 'a hash table with a key that is no string'],
+    [
+      '(let ((h (make-hash-table))) (setf (gethash :a h) 1) h)',
+      'a hash table with a key that is not a string',
+    ],
   ])('S2.21 %s cannot cross, which is an error of the code', async (form, what) => {
     const call = `(live-lisp:call-tool "echo" :first 1 :the-value ${form})`;
     const text = `Tool echo failed: Parameter 'the-value' cannot hold ${what}. ${TAKES}`;
@@ -102,14 +105,14 @@ describe('from Lisp', () => {
     const form =
       '(let ((x (list 1))) (dotimes (i 60) (setf x (list x x))) (live-lisp:call-tool "echo" :value x))';
     expect(await evaluate(form)).toBe(
-      'Tool echo failed: The arguments are too large: they take more than the 67108864 octets that the server takes.',
+      'Tool echo failed: The arguments are too large: they take more than 67108864 octets, which is the limit.',
     );
     expect(
       await evaluate(
         '(live-lisp:call-tool "echo" :value (make-string 67108850 :element-type (quote base-char) :initial-element #\\a))',
       ),
     ).toMatch(
-      /^Tool echo failed: The arguments are too large: they take 671089\d\d octets, and the server takes 67108864 at most\.$/,
+      /^Tool echo failed: The arguments are too large: they take 671089\d\d octets; the limit is 67108864\.$/,
     );
   });
 
@@ -121,7 +124,7 @@ describe('from Lisp', () => {
       'Tool (no name) failed: The name of a tool must be a string or a symbol, not a value of type COMMON-LISP::FIXNUM.',
     );
     expect(await evaluate('(live-lisp:call-tool "echo" :name)')).toBe(
-      'Tool echo failed: Its arguments must be names and values in turn, and the last name has no value.',
+      'Tool echo failed: Its arguments must alternate names and values, but the last name has no value.',
     );
     expect(await evaluate('(live-lisp:call-tool "echo" 1 2)')).toBe(
       'Tool echo failed: The name of a parameter must be a keyword, not a value of type COMMON-LISP::FIXNUM.',

@@ -298,7 +298,7 @@ describe('its copy of the workspace', () => {
   ])('has no file %s, which is refused', async (_, path, name) => {
     expect(await run([{ path, old: '1', new: '2' }])).toEqual(
       bad(
-        `${name} is not in the copy of ${root.path} in which run_tests tries edits: the copy has no other roots, no version control and no installed packages. Nothing was done. Leave out the edits of this file.`,
+        `run_tests tries edits in a copy of ${root.path}, and ${name} is not in it: the copy has no other roots, no version control and no installed packages. Nothing was done. Leave out the edits of this file.`,
       ),
     );
     expect(remains(session)).toEqual(ONE_IMAGE);
@@ -382,7 +382,7 @@ sandboxTest('a copy that does not fit is refused, and removed', async () => {
   });
   expect(await session.call('run_tests', { edits: CHANGE, system: 'shop/tests', fresh: true })).toEqual(
     bad(
-      `The copy of the workspace in which run_tests tries edits does not fit into ${temporary.path}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
+      `run_tests tries edits in a copy of the workspace. The copy does not fit into ${temporary.path}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
     ),
   );
   expect(await session.eval(`(directory "${temporary.path}/live-lisp-*/")`)).toBe('NIL');

@@ -280,6 +280,6 @@ function busyText(served: Served, isStopped: boolean): string {
   const name = `The image ${servedName(served)}`;
   const own = 'With the flag --image own this server works in an image of its own.';
   return isStopped
-    ? `${name} does not react, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to resume it: kill -CONT ${served.pid}. Then call again. ${own}`
+    ? `${name} does not react, so nothing was run: its process is stopped, for example by Ctrl-Z. Ask the user to resume it: kill -CONT ${served.pid}. Then call again. ${own}`
     : `${name} did not answer in time, so nothing was run; it may be busy. Call again later, or ask the user what it is doing. ${own}`;
 }

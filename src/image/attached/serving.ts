@@ -47,13 +47,13 @@ export function servedImages(folder: string | undefined): ServedImageList {
     return { images: files.flatMap((file) => servedImage(folder, file) ?? []) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const refusal = `The folder ${folder} of images that serve cannot be read (${code ?? String(error)}). Make it a folder that you own and only you can use: chmod 700.`;
+    const refusal = `The folder ${folder}, where serving images register, cannot be read (${code ?? String(error)}). Make it a folder that you own and only you can use: chmod 700.`;
     return { images: [], refusal };
   }
 }
 
 const unused = (folder: string, why: string) =>
-  `The folder ${folder} of images that serve is not used: ${why}`;
+  `The folder ${folder}, where serving images register, is not used: ${why}`;
 
 /** Maps the reason why the folder of the images' sockets cannot be used to a function that returns sentences about this
  * folder for the user. */

@@ -69,7 +69,7 @@ export class SwankTexts {
   }
 
   elsewhereText(lisp: Lisp): string {
-    return `${this.lispName(lisp)} does not see the files of this server, so nothing was loaded into it. It runs on another machine (as behind an ssh tunnel), in a container, or as another user. Ask the user to run live-lisp attach there, to enter the printed line in its REPL, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`;
+    return `${this.lispName(lisp)} cannot read the files of this server, so nothing was loaded into it. It runs on another machine (as behind an ssh tunnel), in a container, or as another user. Ask the user to run live-lisp attach there, to enter the printed line in its REPL, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`;
   }
 
   otherLispText(lisp: Lisp): string {
@@ -89,7 +89,7 @@ export class SwankTexts {
   }
 
   stoppedText(image: Served): string {
-    return `The image ${servedName(image)}, in which this session worked, no longer serves: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to enter this line in its REPL, then call again: ${this.#attachLine}`;
+    return `Somebody has stopped live-lisp in the image ${servedName(image)}, in which this session worked, so live-lisp was not loaded again. Ask the user to enter this line in its REPL, then call again: ${this.#attachLine}`;
   }
 }
 

@@ -186,7 +186,7 @@ function secretOf({ kind }: SwankAddress): Secret {
     doubt:
       found === undefined
         ? `or expect a secret that this server lacks (there is no ${file})`
-        : `or expect another secret than the one in ${file}`,
+        : `or expect a secret other than the one in ${file}`,
   };
 }
 

@@ -251,7 +251,7 @@ export class ChosenImage implements Image, RestartableImage {
 
   get restartRefusal(): string | undefined {
     if (!this.isAttached) return undefined;
-    return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: ${this.#options.attached.attachLine}`;
+    return `The user runs this image, so live-lisp does not restart it. To end a call in it, use the tool interrupt. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: ${this.#options.attached.attachLine}`;
   }
 
   /** See RestartableImage. The callers have checked `restartRefusal`, so no image of somebody else gets the calls. */

@@ -63,7 +63,7 @@ export class ImageFinder {
     const which =
       others.length === 0
         ? 'No image serves now.'
-        : `These serve now: ${others.join(', ')}; --image takes one of them.`;
+        : `These serve now: ${others.join(', ')}. Choose one with --image.`;
     throw new SetupError(
       [
         `No image with the name ${choice} serves, so nothing was run.`,
@@ -85,7 +85,7 @@ export class ImageFinder {
     return [
       `${head}, so nothing was run.`,
       ...(refusal === undefined ? [] : [refusal]),
-      'This session does not continue in a new image, because the definitions and values of that one would be missing there. For a new image, the server must be started with --image own.',
+      "This session does not continue in a new image, because a new one would lack the old image's definitions and values. For a new image, ask the user to start the server with --image own.",
       `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#attachLine}`,
     ].join(' ');
   }
