@@ -135,7 +135,7 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
     if (served !== undefined) return served;
     opened.stream.destroy();
     throw new SetupError(
-      `The command of --image ${command.name} describes its image in a way that this live-lisp cannot read. Update live-lisp where that image runs, and here.`,
+      `The command of --image ${command.name} sent a description of its image that this live-lisp cannot read. Update live-lisp here and where that image runs.`,
     );
   };
   const connect = (): BackendConnection => {

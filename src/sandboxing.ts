@@ -100,12 +100,13 @@ function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined):
 /** Returns sentences, for models and people, that say what code in the images of CONFIG cannot do. */
 export function sandboxText(config: Config): string {
   if (config.imageCommand !== undefined) {
-    return `The image ${config.image} is started by this command: ${commandText(config.imageCommand)}. live-lisp puts it in no sandbox, so its code can do all that the command can.`;
+    return `The image ${config.image} is started by this command: ${commandText(config.imageCommand)}. live-lisp does not put it in a sandbox, so its code can do all that the command can.`;
   }
   if (config.noSandboxReason !== undefined) {
-    return `Code in the image is in no sandbox, so it can do all that you can. None works here: ${config.noSandboxReason}`;
+    return `Code in the image runs without a sandbox, so it can do all that you can. No sandbox works here: ${config.noSandboxReason}`;
   }
-  if (config.sandbox === 'off') return 'Code in the image is in no sandbox, so it can do all that you can.';
+  if (config.sandbox === 'off')
+    return 'Code in the image runs without a sandbox, so it can do all that you can.';
   const { writable, strict } = sandboxOf(config);
   return `Code in the image is in a sandbox: it may write only in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and can use the network'}.`;
 }
@@ -118,7 +119,7 @@ function checkAudit(config: Config): void {
   const folder = realPath(dirname(audit));
   if (!sandboxOf(config).writable.includes(folder)) return;
   throw new UsageError(
-    `--audit must name a file in another folder than ${folder}, because code in the sandbox writes there: put ${audit} into a folder of its own.`,
+    `--audit cannot name a file in ${folder}, because code in the sandbox can write there: put ${audit} into a folder of its own.`,
   );
 }
 

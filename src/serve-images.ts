@@ -34,7 +34,7 @@ interface ServeOptions {
 
 /** The message for a person who starts the server in a terminal by mistake. */
 const BY_HAND =
-  'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
+  'This MCP server uses stdin and stdout, so a client must start it: live-lisp install sets that up. Ctrl-C ends the server.';
 
 /** Milliseconds between the first answer and the call of `onWarm`, which stores the code cache. Most clients have
  * called a tool by then, so the cache contains the functions for this. If a session ends earlier, the cache lacks

@@ -263,7 +263,7 @@ class ExecutorOfAll implements ServedExecutor {
         .flatMap((version) => (takes(version.tool, name) ? version.image : []));
       if (images.length > 0)
         throw new ArgumentError(
-          `The tool ${tool.name} has the parameter '${printable(name)}' in the image ${images.join(' and ')}, and not in ${member.name}, so nothing was done. Leave it out, or give image: ${images.join(' or ')}.`,
+          `The tool ${tool.name} has the parameter '${printable(name)}' in the image ${images.join(' and ')}, but not in ${member.name}, so nothing was done. Leave it out, or give image: ${images.join(' or ')}.`,
         );
     }
   }
@@ -277,7 +277,7 @@ class ExecutorOfAll implements ServedExecutor {
       if (owner === undefined || owner === member) continue;
       const id = parameter.isOfImage === 'object' ? `@${number}` : number;
       throw new ArgumentError(
-        `Parameter '${parameter.name}' is ${id}, an id of the image ${owner.name}, and not of ${member.name}, so nothing was done. Give image: ${owner.name}, or an id from an answer of ${member.name}.`,
+        `Parameter '${parameter.name}' is ${id}, an id of the image ${owner.name}, not of ${member.name}, so nothing was done. Give image: ${owner.name}, or an id from an answer of ${member.name}.`,
       );
     }
   }

@@ -2,7 +2,7 @@
 
 /** What is said when what a human approved of TOOL changed before it was done. */
 export function changedMeanwhile(tool: string): string {
-  return `What ${tool} would do is no longer what was approved, so nothing was done. Call it again to ask anew.`;
+  return `What ${tool} would do has changed since it was approved, so nothing was done. Call it again to ask anew.`;
 }
 
 /** Returns MESSAGE, a question, with the word FILE for the file that has all of what it is about. */

@@ -29,7 +29,7 @@ export async function dataOf(
     const kind = setting.format === 'toml' ? 'TOML' : 'JSON';
     const [why = ''] = messageOf(error).split('\n');
     throw new SetupError(
-      `${setting.file} is not valid ${kind} (${why}), and was left as it is. Correct it, and run this again.`,
+      `${setting.file} is not valid ${kind} (${why}), and was not changed. Correct it, and run this again.`,
     );
   }
 }
@@ -118,7 +118,7 @@ async function proven(setting: Setting, edit: (format: Format) => string, expect
     // An error is treated like a wrong result.
   }
   throw new SetupError(
-    `${setting.file} cannot be edited safely, and was left as it is. Change ${setting.path.join('.')} in it by hand.`,
+    `${setting.file} cannot be edited safely, and was not changed. Change ${setting.path.join('.')} in it by hand.`,
   );
 }
 

@@ -35,12 +35,12 @@ export function checkLinks(file: string, { project }: ConfigFileRules): void {
   const real = realPath(file);
   if (project !== undefined && real !== join(realPath(project), relative(project, file))) {
     throw new SetupError(
-      `${file} is a link, or is reached through one (to ${real}). Links in a project are not followed. Put a file in the place of the link, and run this again.`,
+      `${file} is a link or below a link (to ${real}). Links in a project are not followed. Replace the link with a real file or folder, and run this again.`,
     );
   }
   if (isLink(real)) {
     throw new SetupError(
-      `${file} is a link that leads nowhere. Make the file that it leads to, or remove the link, and run this again.`,
+      `${file} is a broken link. Create its target, or remove the link, and run this again.`,
     );
   }
 }
@@ -68,7 +68,7 @@ export function readConfigFile(file: string): string | undefined {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
   } catch {
     throw new SetupError(
-      `${file} is not in UTF-8, and was left as it is. Save it in UTF-8, and run this again.`,
+      `${file} is not in UTF-8, and was not changed. Save it in UTF-8, and run this again.`,
     );
   }
 }
@@ -123,7 +123,7 @@ export function keepBackup(file: string, text: string | undefined, bounds: Confi
     makeOwnFolder(dirname(backup));
   } catch (error) {
     throw new SetupError(
-      `${file} was left as it is, since no backup of it can be kept (${messageOf(error)}). Make the folder for backups usable, and run this again.`,
+      `${file} was not changed, because no backup of it can be stored (${messageOf(error)}). Make the folder for backups usable, and run this again.`,
     );
   }
   rmSync(backup, { force: true });

@@ -166,7 +166,7 @@ function checkOurs({ setting, state }: CurrentSetting): void {
   if (state.standing !== 'foreign') return;
   const line = shellLine(commandLine(state.found)) || 'no command';
   throw new SetupError(
-    `${setting.file} has an entry ${ENTRY_NAME} that live-lisp install did not write (${line}), and was left as it is. Remove that entry by hand, and run this again.`,
+    `${setting.file} has an entry ${ENTRY_NAME} that live-lisp install did not write (${line}), and was not changed. Remove that entry by hand, and run this again.`,
   );
 }
 
@@ -177,7 +177,7 @@ function checkTrust({ setting, state }: CurrentSetting, { trust }: InstallContex
   const flags = sandboxFlags(line);
   if (!trust || flags === '' || insistsOnSandbox(line)) return;
   throw new SetupError(
-    `${setting.file} starts live-lisp with ${flags}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
+    `${setting.file} starts live-lisp with ${flags}, so code could run without a sandbox and without a question. Remove that flag from the file, or install without --trust.`,
   );
 }
 
@@ -201,7 +201,7 @@ async function keptPermission(
   if (grant === undefined) return undefined;
   const isSandboxed = insistsOnSandbox(commandLine(state.found));
   const where = isSandboxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
-  return `${client.title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${grant.what} out of ${grant.file}.`;
+  return `${client.title} still runs every tool of live-lisp without asking you; ${where}. To be asked before code runs, remove ${grant.what} from ${grant.file}.`;
 }
 
 /** Writes the setting to its file, unless the file has it already, and prints the change. */
@@ -301,7 +301,7 @@ function remarksBefore({ scope, context }: Request): string[] {
   const root = scope === 'project' ? rootAbove(context) : undefined;
   if (root === undefined) return [];
   return [
-    `Note: ${context.project} is a folder of the project ${root}. A client that starts in ${root} does not read what is written here: run install in ${root} for that.`,
+    `Note: ${context.project} is a folder of the project ${root}. A client that starts in ${root} does not read this configuration. For that client, run install in ${root}.`,
   ];
 }
 
@@ -338,8 +338,8 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: strin
   const asking = trust
     ? `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`
     : (kept ??
-      `${title} asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.`);
-  const refusing = `In ${title} the server cannot ask you, so it refuses dangerous calls. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`;
+      `${title} asks you before code runs, but not before tools that only read. With --trust it also runs code without asking you, but only in a sandbox.`);
+  const refusing = `In ${title} the server cannot ask you, so it refuses dangerous calls. To allow a tool, add a flag such as --allow 'edit_definitions:src/**' to the command of the server.`;
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }
 

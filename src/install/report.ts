@@ -103,7 +103,7 @@ function countFindings({ title, name }: Client, starters: readonly StarterFindin
     return [{ ok: false, text }];
   }
   if (entry === undefined || plugin === undefined) return [];
-  const text = `${title} starts two servers, each with an image of its own: by ${plugin}, and by ${entry}. Remove one: live-lisp uninstall --client ${name}, or ${plugin} in ${title}`;
+  const text = `${title} starts two servers, each with its own image: one by ${plugin}, one by ${entry}. Run live-lisp uninstall --client ${name}, or remove ${plugin} in ${title}`;
   return [{ ok: false, text }];
 }
 
@@ -178,7 +178,7 @@ async function orUnreadable(find: () => Promise<StarterFindings>): Promise<Start
 /** The finding for an entry that doctor did not start. */
 const UNTRIED: Finding = {
   ok: true,
-  text: 'this command was not started: it is not the one that install writes, and the project can have put anything there',
+  text: 'this command was not tested, because it is not the one that install writes: the project may have changed it',
 };
 
 /** Returns true when FOUND is exactly the entry that install would write at PLACE, with --trust or without. */
@@ -234,7 +234,7 @@ function programFindings([node = '', script = '']: readonly string[]): Finding[]
   if (!node.startsWith('/')) {
     findings.push({
       ok: true,
-      text: `${visibleLine(node)} is looked for on PATH, and a graphical client can have another PATH`,
+      text: `the client looks up ${visibleLine(node)} on PATH, which can differ in a graphical client`,
     });
   } else if (!isExecutable(node))
     findings.push({ ok: false, text: `${visibleLine(node)} cannot be run: run live-lisp install again` });
@@ -255,11 +255,11 @@ async function approvalFinding(place: EntryPlace, isSandboxed: boolean): Promise
     const { what, file } = grant;
     const text = isSandboxed
       ? `${title} runs every tool of live-lisp without asking you; code runs in a sandbox only`
-      : `${title} runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take ${what} out of ${file}. To have it run in a sandbox only: live-lisp install --client ${name} --scope ${scope} --trust`;
+      : `${title} runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, remove ${what} from ${file}. To run code only in a sandbox: live-lisp install --client ${name} --scope ${scope} --trust`;
     return { ok: true, text };
   }
   const text = (await asksAlways(plainSettings(client, context, scope)))
-    ? `${title} asks before each tool of live-lisp, also before those that only look. To be asked only before code runs: live-lisp install --client ${name}`
+    ? `${title} asks before each tool of live-lisp, even those that only read. To be asked only before code runs: live-lisp install --client ${name}`
     : `${title} asks before code runs`;
   return { ok: true, text };
 }

@@ -51,7 +51,7 @@ export function refusalText(question: QuestionSubject): string {
   const { tool, caller } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
   if (caller === 'code') {
-    return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
+    return `${needs}, which code cannot request. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
   }
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
@@ -73,7 +73,7 @@ export function deniedHint(
 ): string {
   const userWords = words === undefined ? [] : [`The user says: ${words}`];
   if (where !== undefined)
-    return [`Nothing was done. The user denied it in ${where}.`, ...userWords].join(' ');
+    return [`Nothing was done. The user denied the call in ${where}.`, ...userWords].join(' ');
   // A command asks in its terminal, where only a person can deny.
   if (words !== undefined || question.caller === 'command')
     return ['Nothing was done.', ...userWords].join(' ');
@@ -83,7 +83,7 @@ export function deniedHint(
 const MAX_NAMED_FILES = 3;
 
 const BY_COMMAND =
-  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs, or in a browser with live-lisp page.';
+  'A person can approve it: run this command in a terminal, or watch the session in Emacs or in a browser (live-lisp page).';
 
 /** Returns advice to start the server with a rule (`--allow`) for each file, so that such calls need no question. For a
  * command, returns advice to approve the call. */

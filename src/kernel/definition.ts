@@ -91,7 +91,7 @@ function readParameter(data: unknown, toolError: MakeToolError): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
   if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {
     throw toolError(
-      `has a parameter '${printable(name)}', whose name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
+      `has a parameter with the invalid name '${printable(name)}': a name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
     );
   }
   const options = Object.entries(OPTIONS).filter(([field]) => fields[field] !== undefined);

@@ -148,7 +148,7 @@ export class Executor {
     const { tool } = call;
     const preview = await previewOf(call);
     if (verdict.fingerprint !== undefined && verdict.fingerprint !== preview.fingerprint) {
-      const text = `What ${tool.name} would do is no longer what was approved, so nothing was done. Call it again to ask anew.`;
+      const text = `What ${tool.name} would do has changed since it was approved, so nothing was done. Call it again to ask anew.`;
       return this.#refuse(call, 'human', text);
     }
     if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);

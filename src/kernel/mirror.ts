@@ -29,7 +29,7 @@ export class Mirror {
     checkTool(tool);
     if (this.#tools.size >= LIMIT && !this.#tools.has(tool.name)) {
       throw new CallError(
-        `Tool ${JSON.stringify(tool.name)} is one too many: an image can have ${LIMIT} tools of its own. Give the new tool the name of one that is not needed any more.`,
+        `Tool ${JSON.stringify(tool.name)} was not added, because an image can have at most ${LIMIT} tools of its own. Give it the name of a tool that is no longer needed.`,
       );
     }
     const shownTool = this.#underFreeName(tool.name, tool);

@@ -166,7 +166,7 @@ export function disagreement(list: LambdaList, method: LambdaList): string | und
     return `${method.optional} optional parameters, the generic function has ${list.optional}`;
   const open = list.rest || list.keys !== undefined;
   if (open !== (method.rest || method.keys !== undefined)) {
-    return open ? 'takes neither &rest nor &key' : 'takes &rest or &key, which the generic function does not';
+    return open ? 'takes neither &rest nor &key' : 'takes &rest or &key, but the generic function does not';
   }
   if (method.keys === undefined || method.otherKeys) return undefined;
   const taken = new Set(method.keys);

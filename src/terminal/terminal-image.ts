@@ -35,7 +35,9 @@ export function runTerminalImage(config: Config): Promise<number> {
   for (const stream of [image.stdout, image.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => screen.write(text));
   for (const signal of ['SIGHUP', 'SIGTERM'] as const) process.on(signal, () => image.kill(signal));
-  screen.show([';; What agents do in this image is shown here, and what needs your approval is asked here.']);
+  screen.show([
+    ';; This terminal shows what agents do in this image, and asks for your approval when a call needs it.',
+  ]);
   watcher.begin();
   return new Promise((resolve, reject) => {
     image.on('error', (error) => reject(new SetupError(`${program} cannot be started: ${error.message}.`)));

@@ -112,7 +112,7 @@ export class Watcher {
       '',
       ...visible(String(text)).split('\n'),
       '',
-      `Enter :approve ${number} to approve it once, or :deny ${number} and, if you like, a word to the agent.`,
+      `Enter :approve ${number} to approve it once, or :deny ${number} and, if you like, a message to the agent.`,
     ];
     this.#questions.set(number, { id: String(id), connection, lines });
     this.#show(lines);

@@ -38,7 +38,7 @@ export function agreementSection(
   const lines = [
     ...doubleLines(doubles, agreement.doublesTotal, formPlaces(places)),
     ...(gone.length > 0
-      ? [`Removed, because the file no longer has it: ${itemsText(gone, agreement.goneTotal)}.`]
+      ? [`Removed, because no longer in the file: ${itemsText(gone, agreement.goneTotal)}.`]
       : []),
     ...stillUsedLines(gone, places),
     ...unrecordedLines(gone),
@@ -93,9 +93,7 @@ function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
       : [`Removed, but still used: ${used.join('; ')}. Change the users, or define again what they use.`]),
     ...(named.length === 0
       ? []
-      : [
-          `Removed, but still named in data: ${named.join('; ')}. Code that calls a name from there would fail.`,
-        ]),
+      : [`Removed, but still named in data: ${named.join('; ')}. Code that calls such a name would fail.`]),
   ];
 }
 
@@ -169,7 +167,7 @@ export function oldLines(
 /** Returns the line about a load with forget: true that removed nothing. MORE is the number of definitions that no
  * answer has listed yet. */
 function notRemovedText(file: string, more: number, places: Places): string {
-  const nothing = `Nothing of ${places.fileName(file)} was removed`;
+  const nothing = `No definition of ${places.fileName(file)} was removed`;
   return more > 0
     ? `${nothing}, because not all these definitions have been listed yet. To list more of them, repeat load_file with forget: true.`
     : `${nothing}, because this answer is the first to list some of these definitions. To remove all, repeat load_file with forget: true.`;
@@ -262,12 +260,13 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
 }
 
 function relaidLines(structures: readonly RelaidStructure[], total?: number): string[] {
-  const lines = structures.map(({ name, taken, instances = 'perhaps some' }) => {
-    const count = instances === 1 ? '1 instance' : `${instances} instances`;
-    const again = `Make ${instances === 1 ? 'it' : 'them'} again.`;
+  const lines = structures.map(({ name, taken, instances = taken ? 'some' : 'perhaps some' }) => {
+    const isOne = instances === 1;
+    const count = isOne ? '1 instance' : `${instances} instances`;
+    const them = isOne ? 'it' : 'them';
     return taken
-      ? `Perhaps made before the structure ${name} changed: ${count}. Its functions look for slots in the new places, so they return wrong values or corrupt memory. ${again}`
-      : `Made before the structure ${name} changed: ${count}, which its functions refuse. ${again}`;
+      ? `The structure ${name} changed, and ${count} may have been made before. Its functions read slots at the new positions, so with an old instance they return wrong values or corrupt memory. Make ${them} again.`
+      : `The structure ${name} changed, and ${count} ${isOne ? 'was' : 'were'} made before. Its functions refuse ${them}. Make ${them} again.`;
   });
   const more = (total ?? lines.length) - lines.length;
   return more > 0 ? [...lines, `More structures with such instances: ${more}.`] : lines;
@@ -279,7 +278,7 @@ export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number
     const them = userTotal === 1 ? 'it' : 'them';
     const named = `${users.join(', ')}${moreText(users.length, userTotal)}`;
     return gone
-      ? `Compiled with ${name}, which the image no longer has: ${named}. Change ${them}, or define ${name} again.`
+      ? `Compiled with ${name}, which was removed: ${named}. Change this code, or define ${name} again.`
       : `Compiled before the ${kind} ${name} changed: ${named}. Load ${them} again.`;
   });
   const more = (total ?? lines.length) - lines.length;
@@ -317,7 +316,7 @@ export function displacedSection(
       `${itemsText(items)} ${file === '' ? 'that no file has' : `of ${places.fileName(file)}`}`,
   );
   const more = moreText(displaced.length, displacedTotal);
-  return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with the new arguments.`;
+  return `Removed from the image, because the lambda list of the generic function changed: ${entries.join('; ')}${more}. Define each with the new arguments.`;
 }
 
 /** Returns ITEMS as text, grouped by kind, as in `functions A, B; class C`. If TOTAL is higher than their number, says

@@ -8,7 +8,7 @@ function unusableText({ isAttached }: Pick<Image, 'isAttached'>): string {
   const remedy = isAttached
     ? 'ask the user to load lisp/attach.lisp into it again'
     : 'restart_image makes a new image';
-  return `live-lisp cannot use what the image answered, so the call failed. Code in the image may have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`;
+  return `The image sent a malformed answer, so the call failed. Code in the image may have written to the connection to live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`;
 }
 
 /** Returns TOOL with a handler and a preview that throw an ImageError when an answer of IMAGE is malformed. */

@@ -312,7 +312,7 @@ test('what an answer listed before the image was lost is listed again before it 
   await killImage(session);
   expect(await load(path, { forget: true })).toContain(`${listed}\n${LISTED.replace('e.lisp', path)}`);
   expect(await load(path, { forget: true })).toContain(
-    'Removed, because the file no longer has it: function P::B.',
+    'Removed, because no longer in the file: function P::B.',
   );
 });
 

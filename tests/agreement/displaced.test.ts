@@ -7,7 +7,7 @@ import { compare, load, loaded, put, root, session, withPackageP } from './packa
 
 withPackageP();
 
-const TAKEN = 'Taken out of the image, because the generic function takes other arguments now: ';
+const TAKEN = 'Removed from the image, because the lambda list of the generic function changed: ';
 const DEFINE = '. Define each with the new arguments.';
 
 describe('what a file says alone', () => {

@@ -12,7 +12,7 @@ describe('forgetting', () => {
     const listed = `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::A, P::B.\n${LISTED}`;
     expect(await load('e.lisp', { forget: true })).toBe(listed);
     expect(await session.eval('(list (p::a) (p::b))')).toBe('(1 1)');
-    const removed = 'Loaded e.lisp\n\nRemoved, because the file no longer has it: functions P::A, P::B.';
+    const removed = 'Loaded e.lisp\n\nRemoved, because no longer in the file: functions P::A, P::B.';
     expect(await load('e.lisp', { forget: true })).toBe(removed);
     expect(await load('e.lisp', { forget: true })).toBe('Loaded e.lisp');
     await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
@@ -31,7 +31,7 @@ describe('forgetting', () => {
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::B, P::A.\n${LISTED}`,
     );
     expect(await load('e.lisp', { forget: true })).toBe(
-      'Loaded e.lisp\n\nRemoved, because the file no longer has it: functions P::A, P::B.',
+      'Loaded e.lisp\n\nRemoved, because no longer in the file: functions P::A, P::B.',
     );
   });
 
@@ -50,7 +50,7 @@ describe('forgetting', () => {
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: generic function P::AREA; methods P::AREA (COMMON-LISP::INTEGER), P::KEPT (COMMON-LISP::INTEGER), P::MADE-SO (COMMON-LISP::INTEGER).\n${LISTED}`,
     );
     expect(await load('e.lisp', { forget: true })).toBe(
-      'Loaded e.lisp\n\nRemoved, because the file no longer has it: methods P::AREA (COMMON-LISP::INTEGER), P::KEPT (COMMON-LISP::INTEGER), P::MADE-SO (COMMON-LISP::INTEGER); generic function P::AREA.',
+      'Loaded e.lisp\n\nRemoved, because no longer in the file: methods P::AREA (COMMON-LISP::INTEGER), P::KEPT (COMMON-LISP::INTEGER), P::MADE-SO (COMMON-LISP::INTEGER); generic function P::AREA.',
     );
     expect(
       await session.eval("(mapcar (lambda (f) (and (fboundp f) t)) '(p::area p::made-so p::kept))"),
@@ -90,7 +90,7 @@ describe('forgetting', () => {
     await load('p.lisp');
     put('p.lisp', '(defpackage "P" (:use "CL"))');
     expect(await forget('p.lisp')).toBe(
-      'Loaded p.lisp\n\nRemoved, because the file no longer has it: function Q::Q; package Q.',
+      'Loaded p.lisp\n\nRemoved, because no longer in the file: function Q::Q; package Q.',
     );
     expect(await session.eval('(find-package "Q")')).toBe('NIL');
   });

@@ -118,7 +118,7 @@ describe('what the file has no more', () => {
     ];
     expect(said.join('\n')).not.toMatch(/no longer/);
     expect(await loaded('e.lisp', '(defun helper () 1)')).toContain('In the image but no longer in e.lisp: ');
-    expect(await load('e.lisp', { forget: true })).toContain('Removed, because the file no longer has it: ');
+    expect(await load('e.lisp', { forget: true })).toContain('Removed, because no longer in the file: ');
   });
 
   test('is not what a function that defines each name only once may have made', async () => {
@@ -170,14 +170,14 @@ describe('what the file has no more', () => {
     );
     const listed = Array.from({ length: 200 }, (_, n) => `P::F${String(n + 20).padStart(3, '0')}`);
     const more =
-      'Nothing of e.lisp was removed, because not all these definitions have been listed yet. To list more of them, repeat load_file with forget: true.';
+      'No definition of e.lisp was removed, because not all these definitions have been listed yet. To list more of them, repeat load_file with forget: true.';
     expect(await load('e.lisp', { forget: true })).toBe(
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${listed.join(', ')}.\nMore such definitions: 100.\n${more}\ncompare_image with limit lists the rest.`,
     );
     expect(await load('e.lisp', { forget: true })).toContain(`e.lisp: functions P::F220, P::F221,`);
     expect(await session.eval("(count-if #'fboundp (list 'p::f000 'p::f150 'p::f299))")).toBe('3');
     expect(await load('e.lisp', { forget: true })).toBe(
-      `Loaded e.lisp\n\nRemoved, because the file no longer has it: functions ${Array.from({ length: 200 }, (_, n) => `P::F${String(n).padStart(3, '0')}`).join(', ')} and 100 more.`,
+      `Loaded e.lisp\n\nRemoved, because no longer in the file: functions ${Array.from({ length: 200 }, (_, n) => `P::F${String(n).padStart(3, '0')}`).join(', ')} and 100 more.`,
     );
     expect(await session.eval("(count-if #'fboundp (list 'p::f000 'p::f150 'p::f299))")).toBe('0');
   });
@@ -207,7 +207,7 @@ describe('what the file has no more', () => {
       `In the image but no longer in q.lisp: exports Q::BOTH of Q, Q::F of Q.\n${FORGET}`,
     );
     expect(await load('q.lisp', { forget: true })).toContain(
-      'Removed, because the file no longer has it: exports Q::BOTH of Q, Q::F of Q.',
+      'Removed, because no longer in the file: exports Q::BOTH of Q, Q::F of Q.',
     );
   });
 
@@ -234,7 +234,7 @@ describe('what the file has no more', () => {
     put('e.lisp', '(in-package "P")', '(defun a () 1)', "(export 'a)");
     expect(await load('main.lisp')).toContain('in p.lisp: export P::B of P.');
     expect(await load('p.lisp', { forget: true })).toContain(
-      'Removed, because the file no longer has it: export P::B of P.',
+      'Removed, because no longer in the file: export P::B of P.',
     );
     expect(await session.eval('(nth-value 1 (find-symbol "A" "P"))')).toBe(':EXTERNAL');
   });

@@ -134,7 +134,7 @@ test.each(SCENES)('$what that something needs is left, and one that nothing need
     if (scene.what !== 'a package')
       expect(listed).toContain(`It would leave ${item}, because of ${because}.`);
   }
-  const removed = `Removed, because the file no longer has it: ${of(scene.item, rows.length)}.`;
+  const removed = `Removed, because no longer in the file: ${of(scene.item, rows.length)}.`;
   const left = leaves(rows.map(({ item, because }) => [item, because] as const)).split('\n');
   const answer = await load('e.lisp', { forget: true });
   expect(answer.split('\n').sort()).toEqual([...left, removed].sort());
@@ -154,7 +154,7 @@ test('a variable that a form evaluated since uses is left', async () => {
 test('a variable is removed with the instances in it, and with the functions that use it', async () => {
   await lose("(defclass berth () ()) (defvar *berth* (make-instance 'berth)) (defun berth () *berth*)");
   expect(await forget('e.lisp')).toBe(
-    'Loaded e.lisp\n\nRemoved, because the file no longer has it: function P::BERTH; variable P::*BERTH*; class P::BERTH.',
+    'Loaded e.lisp\n\nRemoved, because no longer in the file: function P::BERTH; variable P::*BERTH*; class P::BERTH.',
   );
 });
 
@@ -166,10 +166,10 @@ test('what was compiled into other code is removed, and the code is named', asyn
   expect(await forget('e.lisp')).toBe(
     `Loaded e.lisp
 
-Removed, because the file no longer has it: compiler macro P::TAX; constant P::+FEE+; macro P::TOLL.
-Compiled with P::+FEE+, which the image no longer has: P::BILL. Change it, or define P::+FEE+ again.
+Removed, because no longer in the file: compiler macro P::TAX; constant P::+FEE+; macro P::TOLL.
+Compiled with P::+FEE+, which was removed: P::BILL. Change this code, or define P::+FEE+ again.
 Compiled before the definition P::TAX changed: P::BILL. Load it again.
-Compiled with P::TOLL, which the image no longer has: P::BILL. Change it, or define P::TOLL again.`,
+Compiled with P::TOLL, which was removed: P::BILL. Change this code, or define P::TOLL again.`,
   );
   expect(await session.eval('(p::bill)')).toBe('(2 3 4)');
 });
@@ -183,7 +183,7 @@ test('a function that other code uses is removed, and its users are named', asyn
   expect(await forget('e.lisp')).toBe(
     `Loaded e.lisp
 
-Removed, because the file no longer has it: functions P::FEE, P::OWN, P::UNUSED; generic function P::AREA.
+Removed, because no longer in the file: functions P::FEE, P::OWN, P::UNUSED; generic function P::AREA.
 Removed, but still used: function P::FEE, by method P::DUE (COMMON-LISP::INTEGER), function P::TOTAL, the form at other.lisp:2:27; generic function P::AREA, by function P::ALL. Change the users, or define again what they use.`,
   );
 });
@@ -196,9 +196,9 @@ test('what only names a removed function in data is told apart from its users', 
   expect(await forget('e.lisp')).toBe(
     `Loaded e.lisp
 
-Removed, because the file no longer has it: function P::FEE.
+Removed, because no longer in the file: function P::FEE.
 Removed, but still used: function P::FEE, by function P::ALL. Change the users, or define again what they use.
-Removed, but still named in data: function P::FEE, in function P::NAMES, the form at other.lisp:2:25. Code that calls a name from there would fail.`,
+Removed, but still named in data: function P::FEE, in function P::NAMES, the form at other.lisp:2:25. Code that calls such a name would fail.`,
   );
 });
 
@@ -283,7 +283,7 @@ describe('a variable that an evaluated form declared or set', () => {
       '(load "sets.lisp")',
     ];
     expect(await evaluated(forms)).toBe(
-      `Loaded e.lisp\n\nRemoved, because the file no longer has it: variables ${forms.map((_, n) => `P::*WIND${n}*`).join(', ')}.`,
+      `Loaded e.lisp\n\nRemoved, because no longer in the file: variables ${forms.map((_, n) => `P::*WIND${n}*`).join(', ')}.`,
     );
   });
 });
@@ -337,7 +337,7 @@ describe('what another file makes only where the image does not have it', () => 
     ].map((form, n) => numbered(form, 'moor', n));
     await lose(forms.map((_, n) => `(defun moor${n} () 1)`).join(' '), ...forms);
     expect(await forget('e.lisp')).toContain(
-      'Removed, because the file no longer has it: functions P::MOOR0, P::MOOR1, P::MOOR2, P::MOOR3.',
+      'Removed, because no longer in the file: functions P::MOOR0, P::MOOR1, P::MOOR2, P::MOOR3.',
     );
   });
 });
@@ -372,7 +372,7 @@ describe('what an evaluated form makes', () => {
       '(unless nil (defclass moor () ()))',
     ].map((form, n) => numbered(form, 'moor', n));
     expect(await evaluated(forms)).toContain(
-      'Removed, because the file no longer has it: functions P::MOOR0, P::MOOR1, P::MOOR2, P::MOOR3.',
+      'Removed, because no longer in the file: functions P::MOOR0, P::MOOR1, P::MOOR2, P::MOOR3.',
     );
   });
 });
@@ -380,6 +380,6 @@ describe('what an evaluated form makes', () => {
 test('packages that use each other are removed together', async () => {
   await lose('(defpackage "GATE" (:use "CL")) (defpackage "LOCK" (:use "GATE"))');
   expect(await forget('e.lisp')).toBe(
-    'Loaded e.lisp\n\nRemoved, because the file no longer has it: packages GATE, LOCK.',
+    'Loaded e.lisp\n\nRemoved, because no longer in the file: packages GATE, LOCK.',
   );
 });

@@ -97,7 +97,7 @@ describe('a file that loads others', () => {
     );
     put('load.lisp', '(load (merge-pathnames "beside/code.lisp" *load-truename*))');
     expect(await forget('load.lisp')).toBe(
-      'Loaded load.lisp\n\nRemoved, because the file no longer has it: method P::OWN (COMMON-LISP::INTEGER).',
+      'Loaded load.lisp\n\nRemoved, because no longer in the file: method P::OWN (COMMON-LISP::INTEGER).',
     );
     expect(await known('own', 'beside-evaluated', 'beside-compiled')).toBe('(NIL T T)');
   });

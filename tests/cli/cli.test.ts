@@ -162,7 +162,7 @@ describe('install', () => {
     const { code, stdout, stderr } = await run(args, all, project);
     expect(stdout).toBe(`May Codex run code in a sandbox without asking you? [y/N] 
 Wrote ${project}/.codex/config.toml
-Codex asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.
+Codex asks you before code runs, but not before tools that only read. With --trust it also runs code without asking you, but only in a sandbox.
 Restart Codex. To check its set-up: live-lisp doctor --client codex
 `);
     expect([code, stderr]).toEqual([0, '']);
@@ -174,7 +174,7 @@ Restart Codex. To check its set-up: live-lisp doctor --client codex
     expect(await run(['install', '--client', 'gemini'], env)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `live-lisp: ${file} is not valid JSON (CloseBraceExpected in line 1), and was left as it is. Correct it, and run this again.\n`,
+      stderr: `live-lisp: ${file} is not valid JSON (CloseBraceExpected in line 1), and was not changed. Correct it, and run this again.\n`,
     });
   });
 });

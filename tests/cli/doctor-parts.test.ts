@@ -56,20 +56,17 @@ describe('of the parts of a backend', () => {
 describe('of the versions', () => {
   const { tested } = VERSIONS;
   const [first = '', last = ''] = [tested[0], tested.at(-1)];
-  const newer = `newer than any that live-lisp was tested with (up to ${last}). It should work; report it if it does not`;
+  const newer = `newer than the tested versions (up to ${last}). It should work; please report problems`;
 
   test.each([
     [`${first}.debian`, 'live-lisp is tested with it'],
     [`${last}.54-0123abc`, 'live-lisp is tested with it'],
     [`${last}0-master`, newer],
     ['10.0', newer],
-    [
-      '2.4.10',
-      `between those that live-lisp is tested with (${tested.join(', ')}). It should work; report it if it does not`,
-    ],
+    ['2.4.10', `between the tested versions (${tested.join(', ')}). It should work; please report problems`],
     [
       VERSIONS.oldest,
-      `older than those that live-lisp is tested with (from ${first} on). The main things work; what is missing is listed below`,
+      `older than the tested versions (${first} and newer). The main features work; missing ones are listed below`,
     ],
   ])('SBCL %s is %s', (version, standing) => {
     expect(supportText(version)).toBe(standing);

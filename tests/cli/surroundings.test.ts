@@ -88,6 +88,6 @@ test('a person who starts the server in a terminal reads what it is for', async 
   const { stdout, stderr } = await run([], terminal);
   expect([stdout, stderr]).toEqual([
     '',
-    'live-lisp: This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.\n',
+    'live-lisp: This MCP server uses stdin and stdout, so a client must start it: live-lisp install sets that up. Ctrl-C ends the server.\n',
   ]);
 });

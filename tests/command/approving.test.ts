@@ -95,7 +95,7 @@ test('a client that ends while a command waits for its human approves nothing', 
       {
         code: 3,
         stdout:
-          "Tool edit_definitions is dangerous and needs a human's approval. Nobody answered the question, so nothing was done. A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs, or in a browser with live-lisp page.\n",
+          "Tool edit_definitions is dangerous and needs a human's approval. Nobody answered the question, so nothing was done. A person can approve it: run this command in a terminal, or watch the session in Emacs or in a browser (live-lisp page).\n",
         stderr: '',
       },
       {
@@ -177,7 +177,7 @@ describe('at a terminal', () => {
     const ended = await editInTerminal([['Number: ', '\u0004']]);
     expect(ended).toMatchObject({ code: 3, text: before });
     expect(ended.last).toContain(
-      "Tool edit_definitions is dangerous and needs a human's approval. Nobody answered the question, so nothing was done. A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs, or in a browser with live-lisp page.",
+      "Tool edit_definitions is dangerous and needs a human's approval. Nobody answered the question, so nothing was done. A person can approve it: run this command in a terminal, or watch the session in Emacs or in a browser (live-lisp page).",
     );
   });
 });

@@ -317,7 +317,7 @@ describe('exit codes', () => {
       '3: a human is needed',
       ['edit', 'shop.lisp'],
       3,
-      /^Tool edit_definitions is dangerous and needs a human's approval, and here nobody can be asked\. Nothing was done\. A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs, or in a browser with live-lisp page\.\n$/,
+      /^Tool edit_definitions is dangerous and needs a human's approval, and here nobody can be asked\. Nothing was done\. A person can approve it: run this command in a terminal, or watch the session in Emacs or in a browser \(live-lisp page\)\.\n$/,
       /^$/,
     ],
   ])('%s', async (_, words, code, stdout, stderr) => {

@@ -81,7 +81,7 @@ describe('a held error', () => {
 
   test('tells the locks that its thread has', async () => {
     const error = await hold('(sb-thread:with-mutex ((sb-thread:make-mutex :name "till")) (error "No."))');
-    expect(await debug({ error })).toContain('Its thread has the lock "till": threads that need it wait.');
+    expect(await debug({ error })).toContain('Its thread holds the lock "till": threads that need it wait.');
     await debug({ error, end: true });
   });
 });

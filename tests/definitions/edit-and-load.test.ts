@@ -175,7 +175,7 @@ Not loaded, because of that: code.lisp.`,
       '(2 3)',
     );
     expect(await edit({ path: 'shapes/one.lisp', old: 'area (x &key y))', new: 'area (x y))' })).toContain(
-      'Taken out of the image, because the generic function takes other arguments now: method EL::AREA (COMMON-LISP::INTEGER) of shapes/one.lisp; method EL::AREA (COMMON-LISP::STRING) of shapes/two.lisp. Define each with the new arguments.',
+      'Removed from the image, because the lambda list of the generic function changed: method EL::AREA (COMMON-LISP::INTEGER) of shapes/one.lisp; method EL::AREA (COMMON-LISP::STRING) of shapes/two.lisp. Define each with the new arguments.',
     );
   });
 

@@ -181,7 +181,7 @@ describe('it refuses', () => {
       return APPROVE;
     };
     expect(await edit({ definition: 'f', path: 'kept.lisp', text: NEW })).toBe(
-      'failed: What edit_definitions would do is no longer what was approved, so nothing was done. Call it again to ask anew.',
+      'failed: What edit_definitions would do has changed since it was approved, so nothing was done. Call it again to ask anew.',
     );
     expect([bytes('kept.lisp'), at.questions.length]).toEqual(['(defun f () 3)', HUMAN_ASKED]);
   });

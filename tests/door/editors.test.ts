@@ -178,11 +178,11 @@ describe('a question of a client that cannot ask', () => {
       isError: true,
     });
     expect(await first).toEqual(
-      denied('Nothing was done. The user denied it in Emacs. The user says: Not here.'),
+      denied('Nothing was done. The user denied the call in Emacs. The user says: Not here.'),
     );
     const second = place.session.call('write_file', WRITE);
     expect(await editor.answer({ approve: 'yes' }, 2)).toEqual({ counts: true, text: 'Denied.' });
-    expect(await second).toEqual(denied('Nothing was done. The user denied it in Emacs.'));
+    expect(await second).toEqual(denied('Nothing was done. The user denied the call in Emacs.'));
     expect(authorities(place)).toEqual(['denied', 'denied']);
     expect(existsSync(join(place.root.path, 'a.lisp'))).toBe(false);
   });
@@ -288,7 +288,7 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
     await editor.answer({ approve: false, words: 'No.' });
     open();
     expect(await called).toMatchObject({
-      notices: ['Nothing was done. The user denied it in Emacs. The user says: No.'],
+      notices: ['Nothing was done. The user denied the call in Emacs. The user says: No.'],
     });
   });
 });

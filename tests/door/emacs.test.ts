@@ -143,7 +143,7 @@ File asked.lisp, line 2, +1 −1:
     emacs.type('nTake a macro.\r');
     expect(await called).toEqual({
       text: 'Tool execution denied by user',
-      notices: ['Nothing was done. The user denied it in Emacs. The user says: Take a macro.'],
+      notices: ['Nothing was done. The user denied the call in Emacs. The user says: Take a macro.'],
       isError: true,
     });
     expect(existsSync(join(emacs.folder.path, 'denied.lisp'))).toBe(false);

@@ -13,7 +13,7 @@ function writeSystem(name: string, form: string): void {
 }
 
 const REFUSAL =
-  'Another system is being loaded, and waits for the code that made this call. Only one system is loaded at a time, so both would wait forever. Let the code of that system load this one itself, name this one in the :depends-on of that system, or load this one afterwards.';
+  'Another system is being loaded. That load waits for the code that made this call, and this call would wait for that load, so neither would end. Let the code of that system load this one directly, name this one in the :depends-on of that system, or load this one afterwards.';
 
 describe('compile_form', () => {
   const inner = String.raw`(live-lisp:call-tool :compile-form :form \"(defmacro inner-macro () (undefined-there))\")`;

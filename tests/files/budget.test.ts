@@ -55,7 +55,7 @@ describe('what is told of a directory when time is up', () => {
   async function* buffers(count: number): AsyncGenerator<TextBuffer> {
     for (let file = 0; file < count; file += 1) yield { name: `${file}` } as TextBuffer;
   }
-  const AFTER_THREE = 'Note: not all files were looked at, as there are too many. Name a subdirectory.';
+  const AFTER_THREE = 'Note: there are too many files, so not all were read. Name a subdirectory.';
   const read = async (count: number, text: string) => {
     let left = 3;
     const budget: Budget = { entries: 100, remainingMs: () => left-- - 1 };
@@ -84,7 +84,7 @@ describe('what is told of a directory when time is up', () => {
     );
     expect(text.startsWith(head)).toBe(true);
     expect(text).toContain(
-      'Note: the search stopped before it had looked at all files; give a directory or a file as the parameter buffer.',
+      'Note: the search stopped before it had read all files; give a directory or a file as the parameter buffer.',
     );
   });
 });
@@ -98,7 +98,7 @@ test.each([
   vi.spyOn(process, 'cpuUsage').mockImplementation(ran);
   const searcher = new Searcher(/(y+)+$z/gm, undefined, 500);
   await expect(searcher.search(`${'y'.repeat(50_000)}\n`, 0, 1)).rejects.toThrow(
-    'The search was ended: the pattern took longer than 0.5 s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.',
+    'The search was stopped: the pattern took longer than 0.5 s. Repetitions within repetitions, such as (a+)+, cause this; use a simpler pattern.',
   );
   // A timer can be a millisecond early.
   expect(performance.now() - began).toBeGreaterThan(leastMs - 5);

@@ -20,7 +20,7 @@ function find(pattern: string, more: object = {}): Promise<string> {
   return at.answer('search_in_buffer', { pattern, ...more });
 }
 
-const NO_TEXT = 'Note: not searched, because not text, or too large: bytes.';
+const NO_TEXT = 'Note: not searched (not text, or too large): bytes.';
 
 describe('plain text', () => {
   test('is found in all files, in any case, with the file, line and column', async () => {
@@ -54,7 +54,7 @@ ${NO_TEXT}`,
 
   test('that no file has is read as a regular expression, and that is said', async () => {
     expect(await find('zzz|needle', { buffer: 'notes', limit: 1 })).toBe(
-      `No file has the text 'zzz|needle', so it was read as a regular expression.\n\n${(
+      `No file contains the text 'zzz|needle', so the pattern was used as a regular expression.\n\n${(
         await find('needle', { buffer: 'notes', limit: 1 })
       ).replace("'needle'", "'zzz|needle'")}`,
     );
@@ -122,7 +122,7 @@ describe('regular expressions', () => {
   test('that would take for ever are ended in time', async () => {
     short.put('slow', `${'y'.repeat(50_000)}\n`);
     expect(await short.answer('search_in_buffer', ENDLESS)).toBe(
-      'failed: The search was ended: the pattern took longer than 1 s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.',
+      'failed: The search was stopped: the pattern took longer than 1 s. Repetitions within repetitions, such as (a+)+, cause this; use a simpler pattern.',
     );
   });
 
@@ -144,14 +144,14 @@ describe('regular expressions', () => {
     short.put('hard/b', 'yq\n');
     const search = { pattern: '(y+)+$z|q', regex: true, buffer: 'hard' };
     expect(await short.answer('search_in_buffer', search)).toBe(
-      "Found 1 match of '(y+)+$z|q' in 1 of 1 file:\n\n  hard/b:\n    1:2  yq\nNote: not searched, because the pattern took too long or too much stack there: hard/a. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.",
+      "Found 1 match of '(y+)+$z|q' in 1 of 1 file:\n\n  hard/b:\n    1:2  yq\nNote: not searched, because the pattern took too long or too much stack there: hard/a. Repetitions within repetitions, such as (a+)+, cause this; use a simpler pattern.",
     );
   });
 
   test('that need too much stack are refused with advice', async () => {
     at.put('stack', 'ab'.repeat(4_000_000));
     expect(await find('(a|b)*c', { regex: true, buffer: 'stack' })).toBe(
-      'failed: The search was ended: the pattern takes too much stack for this text. Repeated groups that match much, such as (a|b)*, do that; use a character class such as [ab]*, or a simpler pattern.',
+      'failed: The search was stopped: the pattern takes too much stack for this text. Repeated groups that match long text, such as (a|b)*, cause this; use a character class such as [ab]*, or a simpler pattern.',
     );
   });
 });
@@ -183,7 +183,7 @@ describe('where is searched', () => {
     expect(await find('not there')).toMatch(/^Found 0 matches of 'not there' in \d+ files$/);
     at.put('more-bytes', Buffer.from([0, 1, 2]));
     expect(await find('not there')).toMatch(
-      /files\nNote: not searched, because not text, or too large: .*more-bytes/,
+      /files\nNote: not searched \(not text, or too large\): .*more-bytes/,
     );
     rmSync(join(at.root, 'more-bytes'));
     await find('not there');

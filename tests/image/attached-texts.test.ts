@@ -56,7 +56,7 @@ test.each([
     handler: async () => JSON.parse('{"text":5}') as { data: object; text: string },
   });
   await expect(withAnswerChecks(tool, { isAttached }).handler({}, {})).rejects.toThrow(
-    `live-lisp cannot use what the image answered, so the call failed. Code in the image may have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`,
+    `The image sent a malformed answer, so the call failed. Code in the image may have written to the connection to live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`,
   );
 });
 

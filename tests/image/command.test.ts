@@ -61,7 +61,7 @@ function signal(session: Session, name: NodeJS.Signals): void {
 }
 
 const TRY =
-  'Try the command in a terminal: it must start SBCL without asking anything, such as for a password or whether to trust the host. Then call again.';
+  'Run the command in a terminal: it must start SBCL without a prompt, such as for a password or to confirm the host key. Then call again.';
 
 describe('a command that does not lead to an image', () => {
   test('cannot be run', async () => {
@@ -78,7 +78,7 @@ describe('a command that does not lead to an image', () => {
     const session = await start(`${path} -T build sbcl`);
     expect(await session.call('eval_form', { form: '1' })).toEqual(
       bad(
-        `The image there did not start: its command exited with code 127.\nIt wrote last:\n  bash: line 1: sbcl: command not found\nThe command: ${path} -T build sbcl\nThere is no program of that name there: install SBCL there, or give its path in --image there=... Then call again.`,
+        `The image there did not start: its command exited with code 127.\nIts last output:\n  bash: line 1: sbcl: command not found\nThe command: ${path} -T build sbcl\nCode 127 means that a program was not found: install SBCL on the image's machine, or give its path in --image there=... Then call again.`,
       ),
     );
   });
@@ -88,7 +88,7 @@ describe('a command that does not lead to an image', () => {
     const session = await start(`${path} 'a host'`);
     expect(await session.call('eval_form', { form: '1' })).toEqual(
       bad(
-        `The image there did not start: its command exited with code 255.\nIt wrote last:\n  one\n  two\n  Host key verification failed.\nThe command: ${path} "a host"\n${TRY}`,
+        `The image there did not start: its command exited with code 255.\nIts last output:\n  one\n  two\n  Host key verification failed.\nThe command: ${path} "a host"\n${TRY}`,
       ),
     );
   });
@@ -97,7 +97,7 @@ describe('a command that does not lead to an image', () => {
     const session = await start('cat');
     expect(await session.call('eval_form', { form: '1' })).toEqual(
       bad(
-        `The image there did not start: its command echoes its input, as a terminal or a program other than SBCL does.\nThe command: cat\nLeave out options that ask for a terminal, such as -t or -it, and make sure that it starts SBCL. Then call again.`,
+        `The image there did not start: its command echoes its input, as a terminal or a program other than SBCL does.\nThe command: cat\nLeave out options that ask for a terminal, such as -t or -it, and make sure that the command starts SBCL. Then call again.`,
       ),
     );
   });
@@ -113,7 +113,7 @@ describe('a command that does not lead to an image', () => {
 
   test.each([
     ['', ''],
-    [' >&2', 'It wrote last:\n  y\n  y\n  y\n'],
+    [' >&2', 'Its last output:\n  y\n  y\n  y\n'],
   ])('says too much, with yes%s', async (where, last) => {
     const path = script(`exec yes${where}`);
     const session = await start(path);
@@ -131,7 +131,7 @@ describe('a command that does not lead to an image', () => {
     const session = await start(path);
     expect(await session.call('eval_form', { form: '1' })).toEqual(
       bad(
-        `The image there did not start: its command starts an SBCL that cannot be used.\nThe command: ${path}\nSBCL 1.4.5 is too old: live-lisp needs 2.0.11 or newer. Install another SBCL there, or name one in the command. Then call again.`,
+        `The image there did not start: its command starts an SBCL that cannot be used.\nThe command: ${path}\nSBCL 1.4.5 is too old: live-lisp needs 2.0.11 or newer. Install another SBCL on the image's machine, or give its path in the command. Then call again.`,
       ),
     );
   });
@@ -139,7 +139,7 @@ describe('a command that does not lead to an image', () => {
   sandboxTest('starts an SBCL that has no folder for the backend', async () => {
     const session = await start(`${otherRoot()} --setenv TMPDIR /nowhere --remount-ro /dev ${testSbcl()}`);
     expect((await session.call('eval_form', { form: '1' })).text).toContain(
-      'It wrote last:\n  live-lisp needs a writable folder for its compiled backend, but none of /nowhere, /tmp, /var/tmp, /dev/shm is writable. Have the command of --image provide one, as docker run --tmpfs /tmp:exec does.\n',
+      'Its last output:\n  live-lisp needs a writable folder for its compiled backend, but none of /nowhere, /tmp, /var/tmp, /dev/shm is writable. Have the command of --image provide one, as docker run --tmpfs /tmp:exec does.\n',
     );
   });
 });
@@ -151,7 +151,7 @@ describe('an image that a command starts', () => {
     await session.eval('1');
     const text = await session.text('image_status');
     expect(text).toContain(
-      `The image there is started by this command: ${testSbcl()}. live-lisp puts it in no sandbox, so its code can do all that the command can.`,
+      `The image there is started by this command: ${testSbcl()}. live-lisp does not put it in a sandbox, so its code can do all that the command can.`,
     );
     expect(text).not.toContain('pid');
     expect(text).not.toContain('Libraries');
@@ -171,7 +171,7 @@ describe('an image that a command starts', () => {
     const form =
       '(progn (format *error-output* "unseen") (sb-ext:run-program "/bin/sh" (list "-c" "echo Connection to build closed. >&2") :error t) (sleep 0.2) (sb-ext:exit :code 3 :abort t))';
     expect(await session.eval(form)).toContain(
-      'The Lisp image was lost during this call: its command exited with code 3, and wrote last: Connection to build closed.',
+      'The Lisp image was lost during this call: its command exited with code 3; its last output was: Connection to build closed.',
     );
     expect(await session.eval('(kept)')).toBe('7');
     expect((await session.call('restart_image', { rebuild: 'session' })).isError).toBe(false);

@@ -90,7 +90,7 @@ describe('a client', () => {
     within(dialWords('sbcl-2'), async (session) => {
       expect(await session.call('eval_form', { form: '1' })).toEqual(
         bad(
-          `The image there did not start: its command exited with code 1.\nIt wrote last:\n  live-lisp: No image with the name sbcl-2 serves on this machine. These do: sbcl-1 (SBCL 2.2.9, pid ${image.served.pid}) in /srv/shop.\nThe command: ${dialWords('sbcl-2')}\nlive-lisp there says why in the last line: ask the user to fix that, or correct --image there=... Then call again.`,
+          `The image there did not start: its command exited with code 1.\nIts last output:\n  live-lisp: No image with the name sbcl-2 serves on this machine. These do: sbcl-1 (SBCL 2.2.9, pid ${image.served.pid}) in /srv/shop.\nThe command: ${dialWords('sbcl-2')}\nThe last line of its output gives the reason: ask the user to fix that, or correct --image there=... Then call again.`,
         ),
       );
     }));

@@ -85,7 +85,7 @@ describe('a forged answer', () => {
     // The image itself never answers this call.
     const call = () => at.answer('eval_form', { form: '(loop (sleep 1))', timeout: 600 });
     expect(await forging(['"values":5'], call)).toBe(
-      'failed: live-lisp cannot use what the image answered, so the call failed. Code in the image may have written to the channel of live-lisp. Call again; if that does not help, restart_image makes a new image. If calls still fail like this, live-lisp is at fault: please report it.',
+      'failed: The image sent a malformed answer, so the call failed. Code in the image may have written to the connection to live-lisp. Call again; if that does not help, restart_image makes a new image. If calls still fail like this, live-lisp is at fault: please report it.',
     );
   });
 });

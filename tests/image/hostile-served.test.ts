@@ -56,12 +56,12 @@ describe('a program that serves, and instead of a greeting', () => {
     [
       'says that it is an old backend',
       (socket) => socket.write(encodeFrame({ hello: 0, without: [], fallbacks: [] })),
-      `its backend speaks version 0 of the protocol, not ${PROTOCOL_VERSION}`,
+      `its backend uses protocol version 0, not ${PROTOCOL_VERSION}`,
     ],
     [
       'says a version without end',
       (socket) => socket.write(encodeFrame({ hello: '9'.repeat(1_000_000) })),
-      `its backend speaks version "${'9'.repeat(39)} of the protocol, not ${PROTOCOL_VERSION}`,
+      `its backend uses protocol version "${'9'.repeat(39)}, not ${PROTOCOL_VERSION}`,
     ],
     [
       'is a web server',

@@ -154,7 +154,7 @@ ${LOADS}`);
     for (const fresh of ['nobody', '--help', 'HEAD~9'])
       expect(await session.call('eval_form', { form: '1', fresh })).toEqual(
         bad(
-          `git knows no commit "${fresh}" in ${join(root.path, 'app')}, so nothing was done. Call with fresh: true, or with a commit that git log shows, such as fresh: HEAD~1.`,
+          `git finds no commit "${fresh}" in ${join(root.path, 'app')}, so nothing was done. Call with fresh: true, or with a commit that git log shows, such as fresh: HEAD~1.`,
         ),
       );
   });
@@ -174,7 +174,7 @@ ${LOADS}`);
     // Names of files in the index, which git reads with the help of that program.
     for (const fresh of [':', ':shop.lisp', ':0:shop.lisp', '-'])
       expect(await session.text('eval_form', { form: '1', fresh })).toContain(
-        `git knows no commit "${fresh}"`,
+        `git finds no commit "${fresh}"`,
       );
     expect(existsSync(marker)).toBe(false);
     expect(times()).toEqual(before);
@@ -204,7 +204,7 @@ describe('its refusals', () => {
     const put = (of: string, revision = 'HEAD', folders: string[] = []) =>
       putRevision({ root: of, folders }, revision, { folder, scratch: join(root.path, 'scratch') });
     await expect(put(root.path, 'HEAD', ['/'])).rejects.toThrow(
-      `The files of a commit come from git, which is not installed (there is no git on PATH outside the workspace). Install it. ${INSTEAD}`,
+      `The files of a commit cannot be read: git is not installed (there is no git on PATH outside the workspace). Install it. ${INSTEAD}`,
     );
     const fresh = join(root.path, 'fresh');
     mkdirSync(fresh);

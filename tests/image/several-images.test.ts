@@ -90,7 +90,7 @@ describe('two images of which calls have to name one', () => {
     expect(await session.text('inspect', { value: ofApp, ...app })).toContain(`  ${ofApp}\nType: `);
     expect(await session.call('inspect', { value: ofGpu, ...app })).toEqual(
       bad(
-        `Parameter 'value' is ${ofGpu}, an id of the image gpu, and not of app, so nothing was done. Give image: gpu, or an id from an answer of app.`,
+        `Parameter 'value' is ${ofGpu}, an id of the image gpu, not of app, so nothing was done. Give image: gpu, or an id from an answer of app.`,
       ),
     );
   });
@@ -104,7 +104,7 @@ describe('two images of which calls have to name one', () => {
     }
     expect(await session.call('interrupt', { job: number, ...app })).toEqual(
       bad(
-        `Parameter 'job' is ${number}, an id of the image gpu, and not of app, so nothing was done. Give image: gpu, or an id from an answer of app.`,
+        `Parameter 'job' is ${number}, an id of the image gpu, not of app, so nothing was done. Give image: gpu, or an id from an answer of app.`,
       ),
     );
     expect(await session.text('interrupt', { all: true, ...app })).toBe(
@@ -181,7 +181,7 @@ describe('two images of which calls have to name one', () => {
     expect(await session.text('in_both', { y: '1', ...app })).toContain('there');
     expect(await session.call('in_both', { y: '1', ...gpu })).toEqual(
       bad(
-        "The tool in_both has the parameter 'y' in the image app, and not in gpu, so nothing was done. Leave it out, or give image: app.",
+        "The tool in_both has the parameter 'y' in the image app, but not in gpu, so nothing was done. Leave it out, or give image: app.",
       ),
     );
     expect(await session.call('in_both', { z: '1', ...gpu })).toEqual(

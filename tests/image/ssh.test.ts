@@ -31,7 +31,7 @@ describe('a client', () => {
       const [head, wrote, ...rest] = text.split('\n');
       expect([head, wrote, isError]).toEqual([
         'The image there did not start: its command exited with code 255.',
-        'It wrote last:',
+        'Its last output:',
         true,
       ]);
       expect(rest).toContain('  Host key verification failed.');
@@ -42,7 +42,7 @@ describe('a client', () => {
     within(`${server.ssh.replace(' -T ', ' -tt ')} ${testSbcl()}`, async (session) => {
       expect(await session.call('eval_form', { form: '1' })).toEqual(
         bad(
-          `The image there did not start: its command echoes its input, as a terminal or a program other than SBCL does.\nThe command: ${server.ssh.replace(' -T ', ' -tt ')} ${testSbcl()}\nLeave out options that ask for a terminal, such as -t or -it, and make sure that it starts SBCL. Then call again.`,
+          `The image there did not start: its command echoes its input, as a terminal or a program other than SBCL does.\nThe command: ${server.ssh.replace(' -T ', ' -tt ')} ${testSbcl()}\nLeave out options that ask for a terminal, such as -t or -it, and make sure that the command starts SBCL. Then call again.`,
         ),
       );
     }));

@@ -176,7 +176,7 @@ test('without an sbcl the tools are listed, each call says how to install it, an
   mkdirSync(join(folder.path, 'sbcl'));
   await withSession({ args, env }, async (session) => {
     expect((await session.client.listTools()).tools.length).toBeGreaterThan(5);
-    const text = `There is no sbcl on this machine's PATH or where package managers put it, so there is no Lisp image to ask. ${installHint()} Then call again; the server need not be restarted.`;
+    const text = `No sbcl was found on PATH or where package managers install it, so no Lisp image can start. ${installHint()} Then call again; the server need not be restarted.`;
     for (const [name, args] of [
       ['eval_form', { form: '1' }],
       ['describe_symbol', { symbol: 'car' }],

@@ -35,7 +35,7 @@ function reporting(file: string): string {
 }
 
 const HOW =
-  '(live-lisp:stop) took live-lisp out of it; that image runs on, unobserved, until its program or this server ends';
+  '(live-lisp:stop) disconnected live-lisp from it; that image runs on until its program or this server ends';
 
 test('the call is told so, goes on in an image like a plain one, and the next image is built as it was', async () => {
   const [ours, plain] = [join(root, 'ours.txt'), join(root, 'plain.txt')];

@@ -26,12 +26,12 @@ args = [ "SCRIPT" ]
 function outputOf(named: ClientName, title: string): string[] {
   const asks = ['claude', 'codex', 'gemini'].includes(named)
     ? [
-        `${title} asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.`,
+        `${title} asks you before code runs, but not before tools that only read. With --trust it also runs code without asking you, but only in a sandbox.`,
       ]
     : [];
   const mute = ['gemini', 'opencode'].includes(named)
     ? [
-        `In ${title} the server cannot ask you, so it refuses dangerous calls. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`,
+        `In ${title} the server cannot ask you, so it refuses dangerous calls. To allow a tool, add a flag such as --allow 'edit_definitions:src/**' to the command of the server.`,
       ]
     : [];
   return [...asks, ...mute];
@@ -207,7 +207,7 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
     machine.trust = false;
     const title = CLIENTS.find((client) => client.name === name)?.title;
     const kept = (where: string) =>
-      `${title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
+      `${title} still runs every tool of live-lisp without asking you; ${where}. To be asked before code runs, remove ${what} from ${file}.`;
     const boxed = kept('code runs in a sandbox only');
     expect(await machine.install(name)).toContain(boxed);
     expect((await machine.install(name)).slice(0, 2)).toEqual([
@@ -233,13 +233,13 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
         '{"permissions": {"allow": ["mcp__live-lisp__*"]}}',
       );
       expect(await machine.install('claude')).toContain(
-        `Claude Code runs every tool of live-lisp without asking you, as before, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp__*" out of PROJECT/${name}.`,
+        `Claude Code still runs every tool of live-lisp without asking you; code can run without a sandbox. To be asked before code runs, remove "mcp__live-lisp__*" from PROJECT/${name}.`,
       );
       machine.write(ours, '{}');
       machine.write('.claude/settings.json', '{"permissions": {"allow": ["mcp__live-lisp"]}}');
       const said = (await machine.doctor('claude')).filter((line) => line.includes('without asking'));
       const line =
-        'ok Claude Code runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp" out of HOME/.claude/settings.json. To have it run in a sandbox only: live-lisp install --client claude --scope ';
+        'ok Claude Code runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, remove "mcp__live-lisp" from HOME/.claude/settings.json. To run code only in a sandbox: live-lisp install --client claude --scope ';
       expect(said).toEqual([`${line}user --trust`, `${line}project --trust`]);
     },
   );
@@ -252,7 +252,7 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
     const entry = { command: machine.node, args: [machine.script, ...flags] };
     machine.write('.gemini/settings.json', JSON.stringify({ mcpServers: { 'live-lisp': entry } }));
     expect(await machine.install('gemini')).toEqual([
-      `HOME/.gemini/settings.json starts live-lisp with ${flag}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
+      `HOME/.gemini/settings.json starts live-lisp with ${flag}, so code could run without a sandbox and without a question. Remove that flag from the file, or install without --trust.`,
     ]);
   });
 
@@ -260,7 +260,7 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
     const entry = { command: machine.node, args: [machine.script], trust: true };
     machine.write('.gemini/settings.json', JSON.stringify({ mcpServers: { 'live-lisp': entry } }));
     expect(await machine.doctor('gemini')).toContain(
-      'ok Gemini CLI runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take trust out of HOME/.gemini/settings.json. To have it run in a sandbox only: live-lisp install --client gemini --scope user --trust',
+      'ok Gemini CLI runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, remove trust from HOME/.gemini/settings.json. To run code only in a sandbox: live-lisp install --client gemini --scope user --trust',
     );
   });
 });
@@ -273,7 +273,7 @@ describe('install for a project', () => {
   }
 
   const note = (folder: string, root: string) =>
-    `Note: HOME/${folder} is a folder of the project HOME/${root}. A client that starts in HOME/${root} does not read what is written here: run install in HOME/${root} for that.`;
+    `Note: HOME/${folder} is a folder of the project HOME/${root}. A client that starts in HOME/${root} does not read this configuration. For that client, run install in HOME/${root}.`;
 
   test.each([
     ['a repository', '.git/HEAD'],

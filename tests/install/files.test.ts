@@ -235,7 +235,7 @@ describe('the file itself', () => {
 });
 
 describe('what is not edited', () => {
-  const LEFT = 'and was left as it is.';
+  const LEFT = 'and was not changed.';
   test.each([
     [
       'cursor',

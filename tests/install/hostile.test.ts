@@ -23,15 +23,14 @@ afterEach(() => machine.remove());
 
 const inProject = (name: string) => join(machine.project, name);
 const bashrc = () => machine.write('.bashrc', 'alias ls=ls\n');
-const LINK = 'Links in a project are not followed. Put a file in the place of the link, and run this again.';
+const LINK =
+  'Links in a project are not followed. Replace the link with a real file or folder, and run this again.';
 
 describe('a link in the project', () => {
   test('in the place of the configuration is not followed', async () => {
     const target = machine.write('settings.json', '{}');
     symlinkSync(target, inProject('.mcp.json'));
-    const refusal = [
-      `PROJECT/.mcp.json is a link, or is reached through one (to HOME/settings.json). ${LINK}`,
-    ];
+    const refusal = [`PROJECT/.mcp.json is a link or below a link (to HOME/settings.json). ${LINK}`];
     expect(await machine.install('claude', { scope: 'project' })).toEqual(refusal);
     expect(await machine.uninstall('claude', { scope: 'project' })).toEqual(refusal);
     expect(machine.read(target)).toBe('{}');
@@ -41,7 +40,7 @@ describe('a link in the project', () => {
     mkdirSync(join(machine.home, '.claude'));
     symlinkSync(join(machine.home, '.claude'), inProject('.claude'));
     expect(await machine.install('claude', { scope: 'project' })).toEqual([
-      `PROJECT/.claude/settings.json is a link, or is reached through one (to HOME/.claude/settings.json). ${LINK}`,
+      `PROJECT/.claude/settings.json is a link or below a link (to HOME/.claude/settings.json). ${LINK}`,
     ]);
     expect(machine.files()).toEqual([]);
   });
@@ -49,7 +48,7 @@ describe('a link in the project', () => {
   test('that leads nowhere is not followed', async () => {
     symlinkSync(join(machine.home, '.profile'), inProject('.mcp.json'));
     const [reported] = await machine.install('claude', { scope: 'project' });
-    expect(reported).toContain('leads nowhere');
+    expect(reported).toContain('is a broken link');
     expect(readlinkSync(inProject('.mcp.json'))).toBe(join(machine.home, '.profile'));
     expect(machine.files()).toEqual([]);
   });
@@ -75,7 +74,7 @@ describe('a file', () => {
     const octets = Buffer.from('{ "name": "gr\xfc\xdfe" }', 'latin1');
     writeFileSync(path, octets);
     expect(await machine.install('cursor')).toEqual([
-      'HOME/.cursor/mcp.json is not in UTF-8, and was left as it is. Save it in UTF-8, and run this again.',
+      'HOME/.cursor/mcp.json is not in UTF-8, and was not changed. Save it in UTF-8, and run this again.',
     ]);
     expect(machine.read(path)).toBe(octets.toString('utf8'));
   });
@@ -124,7 +123,7 @@ describe('a file', () => {
     mkdirSync(join(machine.home, '.cursor'));
     symlinkSync(join(machine.home, 'none.json'), join(machine.home, '.cursor/mcp.json'));
     expect(await machine.install('cursor')).toEqual([
-      'HOME/.cursor/mcp.json is a link that leads nowhere. Make the file that it leads to, or remove the link, and run this again.',
+      'HOME/.cursor/mcp.json is a broken link. Create its target, or remove the link, and run this again.',
     ]);
     expect(lstatSync(join(machine.home, '.cursor/mcp.json')).isSymbolicLink()).toBe(true);
   });
@@ -134,7 +133,7 @@ describe('a file', () => {
     writeFileSync(join(machine.state, 'configurations'), '');
     const [reported] = await machine.install('cursor');
     expect(reported).toMatch(
-      /^HOME\/\.cursor\/mcp\.json was left as it is, since no backup of it can be kept \(\S+ is not a folder that you own; remove it\)\. Make the folder for backups usable, and run this again\.$/,
+      /^HOME\/\.cursor\/mcp\.json was not changed, because no backup of it can be stored \(\S+ is not a folder that you own; remove it\)\. Make the folder for backups usable, and run this again\.$/,
     );
     expect(machine.read(path)).toBe('{}');
   });

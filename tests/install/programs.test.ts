@@ -35,7 +35,7 @@ describe('install runs', () => {
     expect(await machine.install('claude')).toEqual([
       `Ran: ${add}`,
       'Wrote HOME/.claude/settings.json',
-      'Claude Code asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.',
+      'Claude Code asks you before code runs, but not before tools that only read. With --trust it also runs code without asking you, but only in a sandbox.',
       'Restart Claude Code. To check its set-up: live-lisp doctor --client claude',
     ]);
     expect(machine.backups()).toEqual(['{ "n": 1 }']);
@@ -59,7 +59,7 @@ describe('install runs', () => {
     machine.write('.codex/config.toml.new', `model = "x"\n${table}`);
     expect(await machine.install('codex')).toEqual([
       'Ran: codex mcp add live-lisp -- NODE SCRIPT',
-      'Codex asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.',
+      'Codex asks you before code runs, but not before tools that only read. With --trust it also runs code without asking you, but only in a sandbox.',
       'Restart Codex. To check its set-up: live-lisp doctor --client codex',
     ]);
     expect(machine.named(machine.read('.codex/config.toml') ?? '')).toBe(
@@ -141,7 +141,7 @@ describe('the doctor', () => {
       ...none,
       'ok local: HOME/.claude.json starts NODE SCRIPT (claude mcp remove --scope local live-lisp takes that out)',
       WORKS,
-      'ok Claude Code asks before each tool of live-lisp, also before those that only look. To be asked only before code runs: live-lisp install --client claude',
+      'ok Claude Code asks before each tool of live-lisp, even those that only read. To be asked only before code runs: live-lisp install --client claude',
     ]);
     projects[machine.project] = { mcpServers: {} } as never;
     machine.write('.claude.json', JSON.stringify({ projects }));
@@ -155,7 +155,7 @@ describe('the doctor', () => {
     await machine.install('claude');
     machine.write('.claude/settings.json', '{}');
     expect((await machine.doctor('claude'))[3]).toBe(
-      'ok Claude Code asks before each tool of live-lisp, also before those that only look. To be asked only before code runs: live-lisp install --client claude',
+      'ok Claude Code asks before each tool of live-lisp, even those that only read. To be asked only before code runs: live-lisp install --client claude',
     );
   });
 
@@ -170,7 +170,7 @@ describe('the doctor', () => {
       'FAIL /gone/node cannot be run: run live-lisp install again',
       'FAIL /gone/live-lisp.js is not there: run live-lisp install again',
       'ok project: PROJECT/.cursor/mcp.json starts node /gone/live-lisp.js',
-      'ok node is looked for on PATH, and a graphical client can have another PATH',
+      'ok the client looks up node on PATH, which can differ in a graphical client',
       'FAIL /gone/live-lisp.js is not there: run live-lisp install again',
     ]);
   });
@@ -253,7 +253,7 @@ describe('an entry that the doctor starts', () => {
     const servers = { 'live-lisp': { command: machine.node, args: [machine.script, '--init', 'x.lisp'] } };
     machine.write(join(machine.project, '.cursor/mcp.json'), JSON.stringify({ mcpServers: servers }));
     expect((await machine.doctor('cursor'))[3]).toBe(
-      'ok this command was not started: it is not the one that install writes, and the project can have put anything there',
+      'ok this command was not tested, because it is not the one that install writes: the project may have changed it',
     );
     await machine.uninstall('cursor', { scope: 'project' });
     await machine.install('cursor', { scope: 'project' });
@@ -415,7 +415,7 @@ describe('a plugin of ours', () => {
     machine.write('.gemini/extensions/live-lisp/gemini-extension.json', '{}');
     machine.program('live-lisp', `exec ${process.execPath} ${SERVER}`);
     expect((await machine.doctor('gemini')).at(-1)).toBe(
-      'FAIL Gemini CLI starts two servers, each with an image of its own: by the extension live-lisp, and by HOME/.gemini/settings.json. Remove one: live-lisp uninstall --client gemini, or the extension live-lisp in Gemini CLI',
+      'FAIL Gemini CLI starts two servers, each with its own image: one by the extension live-lisp, one by HOME/.gemini/settings.json. Run live-lisp uninstall --client gemini, or remove the extension live-lisp in Gemini CLI',
     );
   });
 

@@ -207,7 +207,7 @@ describe('a generic function', () => {
   test.each([
     ['(shape unit &key exact)', '1 required parameters, the generic function has 2'],
     ['(shape &optional unit &key exact)', '0 optional parameters, the generic function has 1'],
-    ['(shape)', 'takes &rest or &key, which the generic function does not'],
+    ['(shape)', 'takes &rest or &key, but the generic function does not'],
   ])('with the lambda list %s: why', async (list, why) => {
     expect((await impact('area', { lambda_list: list })).at(-2)).toContain(`[${why}]`);
   });

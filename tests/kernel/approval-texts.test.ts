@@ -17,7 +17,7 @@ const renamed = named('test', { allowedAs: 'edit', preview });
 const NOBODY =
   "needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server:";
 const PAGE =
-  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs, or in a browser with live-lisp page.';
+  'A person can approve it: run this command in a terminal, or watch the session in Emacs or in a browser (live-lisp page).';
 
 /** Returns a question about TOOL and the files PLACES. */
 function question(tool: Tool, places: string[] = [], caller: ToolCaller = 'client', requiredTools = [tool]) {
@@ -53,7 +53,7 @@ test('where nobody can be asked, about a tool that an image has made', () => {
 test.each<[ToolCaller, string]>([
   [
     'code',
-    "Tool edit is dangerous and needs a human's approval, for which code cannot ask. Nothing was done. Call edit directly, not from code, so that a human can be asked.",
+    "Tool edit is dangerous and needs a human's approval, which code cannot request. Nothing was done. Call edit directly, not from code, so that a human can be asked.",
   ],
   [
     'command',
@@ -90,12 +90,17 @@ test.each<[string, ToolCaller, { where?: string; words?: string }, string]>([
     'Nothing was done. If no person decided this, the client did by itself. A person can allow it when they start the server: --allow edit:a.lisp',
   ],
   ['a person with words', 'client', { words: 'Not now' }, 'Nothing was done. The user says: Not now'],
-  ['a person in an editor', 'client', { where: 'Emacs' }, 'Nothing was done. The user denied it in Emacs.'],
+  [
+    'a person in an editor',
+    'client',
+    { where: 'Emacs' },
+    'Nothing was done. The user denied the call in Emacs.',
+  ],
   [
     'a person in an editor with words',
     'client',
     { where: 'Emacs', words: 'Not now' },
-    'Nothing was done. The user denied it in Emacs. The user says: Not now',
+    'Nothing was done. The user denied the call in Emacs. The user says: Not now',
   ],
   ['a person in a terminal', 'command', {}, 'Nothing was done.'],
 ])('a denial by %s', (_, caller, verdict, text) => {

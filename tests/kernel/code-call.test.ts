@@ -103,7 +103,7 @@ describe('the way of the call is that of every call', () => {
     const { call, runs } = setUp({ safetyLevel: 'dangerous' });
     expect(await call('one_tool')).toEqual({
       failure:
-        "Tool one_tool is dangerous and needs a human's approval, for which code cannot ask. Nothing was done. Call one_tool directly, not from code, so that a human can be asked.",
+        "Tool one_tool is dangerous and needs a human's approval, which code cannot request. Nothing was done. Call one_tool directly, not from code, so that a human can be asked.",
       needsApproval: true,
     });
     expect(runs).toEqual([]);

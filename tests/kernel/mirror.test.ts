@@ -74,7 +74,7 @@ describe('a mirror', () => {
     const registry = new ToolRegistry();
     for (let index = 0; index < 200; index += 1) registry.mirror.add(tool(`tool_${index}`));
     expect(() => registry.mirror.add(tool('more'))).toThrow(
-      'Tool "more" is one too many: an image can have 200 tools of its own. Give the new tool the name of one that is not needed any more.',
+      'Tool "more" was not added, because an image can have at most 200 tools of its own. Give it the name of a tool that is no longer needed.',
     );
     expect(registry.mirror.add(tool('tool_7', 'Anew.')).description).toBe('Anew.');
   });
@@ -109,11 +109,11 @@ describe('a definition', () => {
     ],
     [
       { parameters: [{ name: '__proto__', type: 'string' }] },
-      `Tool "x" has a parameter '__proto__', whose name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
+      `Tool "x" has a parameter with the invalid name '__proto__': a name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
     ],
     [
       { parameters: [{ name: 'a'.repeat(65), type: 'string' }] },
-      `Tool "x" has a parameter '${'a'.repeat(65)}', whose name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
+      `Tool "x" has a parameter with the invalid name '${'a'.repeat(65)}': a name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
     ],
     [{ parameters: [null] }, 'Tool "x" has a parameter without a name.'],
     [

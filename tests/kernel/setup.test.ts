@@ -60,7 +60,7 @@ describe('sourceRegistry', () => {
 });
 
 describe('installHint', () => {
-  const command = (text: string) => `Ask the user to install it: ${text}, or to name one with --sbcl PATH.`;
+  const command = (text: string) => `Ask the user to install it (${text}) or to name one with --sbcl PATH.`;
 
   test.each([
     [

@@ -103,7 +103,7 @@ describe('the handlers of the built-in tools', () => {
     const text = await session.eval(
       '(handler-case (run "write_file" "path" "a.txt" "content" "x") (tool-error (e) (tool-error-message e)))',
     );
-    expect(text).toMatch(/^"Tool \w+ is dangerous and needs a human's approval, for which code cannot ask\./);
+    expect(text).toMatch(/^"Tool \w+ is dangerous and needs a human's approval, which code cannot request\./);
   });
 
   test('S2.20 S2.18 wrong arguments are an error with the text of the contract', async () => {

@@ -139,7 +139,7 @@ describe('conditions', () => {
   test('S2.11 C20 a dangerous tool signals APPROVAL-REQUIRED, whose restart goes on with a value', async () => {
     const call = '(live-lisp:call-tool :write-file :path "new.txt" :content "x")';
     expect(await session.call('eval_form', { form: call })).toEqual(
-      bad(`Error: Tool write_file is dangerous and needs a human's approval, for which code cannot ask. Nothing was done. Call write_file directly, not from code, so that a human can be asked.
+      bad(`Error: Tool write_file is dangerous and needs a human's approval, which code cannot request. Nothing was done. Call write_file directly, not from code, so that a human can be asked.
 Type: LIVE-LISP::APPROVAL-REQUIRED
 
 Restarts (none was invoked; the call was ended):

@@ -172,7 +172,7 @@ describe('threads', () => {
           (error (e) (let ((text (princ-to-string e))) (when (search "at most" text) (setf *refusal* text))))))))`);
     await session.eval('(fork)', { timeout: 600 });
     expect(await session.eval('*refusal*')).toBe(
-      '"Tool eval_form failed: Background threads can have at most 256 tool calls under way."',
+      '"Tool eval_form failed: Background threads can run at most 256 tool calls at a time."',
     );
     const threads =
       '(count "live-lisp evaluate" (sb-thread:list-all-threads) :key #\'sb-thread:thread-name :test #\'equal)';

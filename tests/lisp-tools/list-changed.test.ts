@@ -194,7 +194,7 @@ describe('names', () => {
       const { text, isError } = await session.call('eval_form', { form: register('"one_more"') });
       expect(isError).toBe(true);
       expect(text).toMatch(
-        /^Error: Tool "one_more" is one too many: an image can have 200 tools of its own\. Give the new tool the name of one that is not needed any more\.\n/,
+        /^Error: Tool "one_more" was not added, because an image can have at most 200 tools of its own\. Give it the name of a tool that is no longer needed\.\n/,
       );
       expect(await session.eval('(live-lisp:get-tool "one_more")')).toBe('NIL');
       expect(await session.eval(register('"tool_199"'))).toBe('#<LIVE-LISP:TOOL tool_199>');

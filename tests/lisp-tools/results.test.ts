@@ -210,7 +210,7 @@ describe('the gate', () => {
     expect(await session.eval('*ran*')).toBe('NIL');
     expect(
       await session.eval('(handler-case (call-tool "risky") (tool-error (e) (tool-error-message e)))'),
-    ).toMatch(/^"Tool risky is dangerous and needs a human's approval, for which code cannot ask\./);
+    ).toMatch(/^"Tool risky is dangerous and needs a human's approval, which code cannot request\./);
   });
 });
 
@@ -242,7 +242,7 @@ describe('execute-tool-call', () => {
 
   test('S2.20 S2.11 a dangerous tool does not run', async () => {
     expect(await execute('(get-tool "write_file")', `'(:id 1 :arguments (:path "x" :content "y"))`)).toMatch(
-      /^\(1 NIL NIL "Tool write_file is dangerous and needs a human's approval, for which code cannot ask\./,
+      /^\(1 NIL NIL "Tool write_file is dangerous and needs a human's approval, which code cannot request\./,
     );
   });
 });

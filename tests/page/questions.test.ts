@@ -96,7 +96,7 @@ test('a denial has the word of the human to the model', async () => {
   await page.getByRole('button', { name: 'Deny' }).click();
   expect(await called).toEqual({
     text: 'Tool execution denied by user',
-    notices: ['Nothing was done. The user denied it in a browser. The user says: Use another name.'],
+    notices: ['Nothing was done. The user denied the call in a browser. The user says: Use another name.'],
     isError: true,
   });
   expect(textOf(place, 'a.lisp')).toBeUndefined();

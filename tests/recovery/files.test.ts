@@ -75,7 +75,7 @@ describe('a file that was loaded', () => {
       'In the image but no longer in outer.lisp: function COMMON-LISP-USER::GONE.\n',
     );
     expect(await session.text('load_file', { path: 'outer.lisp', forget: true })).toMatch(
-      /Removed, because the file no longer has it: function COMMON-LISP-USER::GONE\.$/m,
+      /Removed, because no longer in the file: function COMMON-LISP-USER::GONE\.$/m,
     );
     expect(await session.eval('(list (below) (in-system-file) (part 3))')).toBe('(1 1 1)');
   });

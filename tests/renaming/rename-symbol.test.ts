@@ -228,7 +228,7 @@ describe('nothing is changed', () => {
       return APPROVE;
     };
     expect(await rename('shop:total', 'sum-of')).toBe(
-      'failed: What rename_symbol would do is no longer what was approved, so nothing was done. Call it again to ask anew.',
+      'failed: What rename_symbol would do has changed since it was approved, so nothing was done. Call it again to ask anew.',
     );
     expect(text('package.lisp')).toBe(PACKAGE);
   });

@@ -33,7 +33,7 @@ afterAll(() => {
 const SBCL = testSbcl();
 const REFUSAL = 'The sandbox does not work here, so no Lisp image is started: ';
 const OTHERWISE =
-  ' Or ask the user to start the server with --no-sandbox, best in a container or as another user.';
+  ' Or ask the user to start the server with --no-sandbox, preferably in a container or as another user.';
 const MISSING = `bubblewrap is not installed (there is no bwrap on PATH outside the workspace). Ask the user to install it: ${installCommand('bubblewrap')}. Then start the server again.`;
 const SAID = 'bwrap: No permissions to create new namespace';
 const FORBIDDEN = `this system does not allow user namespaces (${SAID}). Ask the user to allow them with sysctl: kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.`;
@@ -73,7 +73,7 @@ const FAILURES: [string, string | undefined, string][] = [
   [
     'fails',
     'bwrap: no luck',
-    'bubblewrap fails (bwrap: no luck). Ask the user to look into that: live-lisp doctor tries it again.',
+    'bubblewrap fails (bwrap: no luck). Ask the user to fix bubblewrap; live-lisp doctor tests it again.',
   ],
 ];
 
@@ -131,7 +131,7 @@ sandboxTest('once it is installed, the next call works', async () => {
   }
 });
 
-const UNBOXED = `Code in the image is in no sandbox, so it can do all that you can. None works here: ${MISSING}`;
+const UNBOXED = `Code in the image runs without a sandbox, so it can do all that you can. No sandbox works here: ${MISSING}`;
 
 test('where nobody says how, the image is in none where it does not work, and the doctor, the status and the first answer say so', async () => {
   const path = pathWith();
@@ -221,7 +221,7 @@ sandboxTest('an audit log where code in the sandbox writes is refused', async ()
     String(process.env['PATH']),
   );
   expect(stderr).toBe(
-    `live-lisp: --audit must name a file in another folder than ${place.root}, because code in the sandbox writes there: put ${audit} into a folder of its own.\n`,
+    `live-lisp: --audit cannot name a file in ${place.root}, because code in the sandbox can write there: put ${audit} into a folder of its own.\n`,
   );
 });
 

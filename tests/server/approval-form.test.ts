@@ -243,7 +243,7 @@ test('S2.12 a call that is denied does not run, also when its tool became a caut
   for (const [answer, said] of [
     [DENY, /^failed: Tool execution denied by user$/],
     [{ action: 'cancel' as const }, /^failed: .* Nobody answered the question/],
-    [APPROVE, /^failed: What turncoat would do is no longer what was approved/],
+    [APPROVE, /^failed: What turncoat would do has changed since it was approved/],
   ] as const) {
     at.human = async () => {
       await register(':cautious');

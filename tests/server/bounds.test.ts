@@ -14,7 +14,7 @@ import { until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
 const TOO_MANY_WAIT =
-  '1000 calls are already waiting for others to end, so this one was refused and nothing was done. Call again when some have been answered.';
+  '1000 calls are already waiting, so this one was refused and nothing was done. Call again when some have been answered.';
 
 const MEGA = 1024 * 1024;
 

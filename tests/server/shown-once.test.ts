@@ -36,10 +36,10 @@ test('debug explains a watch once', async () => {
 
 test('image_status explains libraries and the sandbox once', async () => {
   expect(await session.text('image_status')).toContain(
-    'Code in the image is in no sandbox, so it can do all that you can.',
+    'Code in the image runs without a sandbox, so it can do all that you can.',
   );
   const again = await session.text('image_status');
-  expect(again).toMatch(/\nCode in the image is in no sandbox\.$/);
+  expect(again).toMatch(/\nCode in the image runs without a sandbox\.$/);
   expect(again).toContain('\nLibraries: no manager\n');
 });
 

@@ -142,7 +142,7 @@ test('asks the person what needs an approval, by number', async () => {
   await terminal.shows(';; Question 1: Approve write_file (dangerous)? new file, +1 −0, in a.lisp');
   await terminal.shows(';; +(a)');
   await terminal.shows(
-    ';; Enter :approve 1 to approve it once, or :deny 1 and, if you like, a word to the agent.',
+    ';; Enter :approve 1 to approve it once, or :deny 1 and, if you like, a message to the agent.',
   );
   terminal.type(':approve\n');
   await terminal.shows(';; Say which question you answer: :approve 1. :questions shows them again.');
@@ -154,7 +154,7 @@ test('asks the person what needs an approval, by number', async () => {
   await terminal.shows(/^;; Question 2: /);
   terminal.type(':deny 2 Not here.\n');
   expect(await second).toMatchObject({
-    notices: ['Nothing was done. The user denied it in the terminal. The user says: Not here.'],
+    notices: ['Nothing was done. The user denied the call in the terminal. The user says: Not here.'],
   });
   terminal.type(':approve 2\n');
   await terminal.shows(':APPROVE');

@@ -122,7 +122,7 @@ export class Bootstrap {
     if (this.#text.slice(0, found?.index).includes(OPENING)) {
       this.#fail(
         'echoes its input, as a terminal or a program other than SBCL does',
-        'Leave out options that ask for a terminal, such as -t or -it, and make sure that it starts SBCL.',
+        'Leave out options that ask for a terminal, such as -t or -it, and make sure that the command starts SBCL.',
       );
       return;
     }

@@ -27,7 +27,7 @@ const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 
 
 /** The reason that is reported for the loss of an image whose program has called (live-lisp:stop). */
 const LET_GO =
-  '(live-lisp:stop) took live-lisp out of it; that image runs on, unobserved, until its program or this server ends';
+  '(live-lisp:stop) disconnected live-lisp from it; that image runs on until its program or this server ends';
 
 /** A command that starts a remote image. */
 interface Elsewhere {
@@ -138,7 +138,7 @@ export class Child implements Peer {
     });
     const dialled = (entry: string) => {
       this.dialled = entry;
-      this.kill('its command leads to an image that somebody else runs');
+      this.kill('its command connects to an image that somebody else runs');
     };
     const failed = (problem: string, remedy?: string) => {
       this.problem = problem;
@@ -342,7 +342,7 @@ export class Child implements Peer {
       return signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
     const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
     const lastOutput = this.lastLines.join(' / ');
-    return `its command ${how}${lastOutput === '' ? '' : `, and wrote last: ${lastOutput}`}`;
+    return `its command ${how}${lastOutput === '' ? '' : `; its last output was: ${lastOutput}`}`;
   }
 
   /** Treats the process of the image as ended, because its program has called (live-lisp:stop). The process runs on

@@ -34,7 +34,7 @@ export function openCommandWire(image: ImageCommand, cwd: string, times: Times):
       process,
       {
         forms: () => {
-          fail({ problem: 'leads to a Lisp that does not serve; before, it led to an image that served' });
+          fail({ problem: 'starts a new SBCL; before, it connected to a running image' });
           return '';
         },
         refusal: () => undefined,
@@ -53,7 +53,7 @@ export function openCommandWire(image: ImageCommand, cwd: string, times: Times):
       // Before the failure is reported, the last output is read.
       setTimeout(() => {
         const lastOutput = bootstrap.lastLines.join(' / ');
-        end = `its command ${how}${lastOutput === '' ? '' : `, and wrote last: ${lastOutput}`}`;
+        end = `its command ${how}${lastOutput === '' ? '' : `; its last output was: ${lastOutput}`}`;
         bootstrap.stop();
         fail(exitCode === null ? {} : { exitCode });
         bootstrap.wire.destroy();

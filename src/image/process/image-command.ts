@@ -66,7 +66,8 @@ export function imagePlan(
   return {
     ...then,
     forms: () => [...FORMS.map((name) => readFileSync(join(lispFolder, name), 'latin1')), call].join('\n'),
-    refusal: (facts) => whyUnsupported(facts, 'Install another SBCL there, or name one in the command.'),
+    refusal: (facts) =>
+      whyUnsupported(facts, "Install another SBCL on the image's machine, or give its path in the command."),
     sources: () => sourcesIn(lispFolder),
   };
 }
@@ -123,13 +124,13 @@ export function notStartedText(image: ImageCommand, failed: FailedCommand): stri
   }
   const why = problem ?? (exitCode === undefined ? 'was ended' : `exited with code ${exitCode}`);
   const usual = isFromLiveLisp(lastLines)
-    ? `live-lisp there says why in the last line: ask the user to fix that, or correct --image ${image.name}=...`
+    ? `The last line of its output gives the reason: ask the user to fix that, or correct --image ${image.name}=...`
     : exitCode === NO_PROGRAM
-      ? `There is no program of that name there: install SBCL there, or give its path in --image ${image.name}=...`
-      : 'Try the command in a terminal: it must start SBCL without asking anything, such as for a password or whether to trust the host.';
+      ? `Code 127 means that a program was not found: install SBCL on the image's machine, or give its path in --image ${image.name}=...`
+      : 'Run the command in a terminal: it must start SBCL without a prompt, such as for a password or to confirm the host key.';
   return [
     `The image ${image.name} did not start: its command ${why}.`,
-    ...(lastLines.length === 0 ? [] : ['It wrote last:', ...lastLines.map((line) => `  ${line}`)]),
+    ...(lastLines.length === 0 ? [] : ['Its last output:', ...lastLines.map((line) => `  ${line}`)]),
     `The command: ${commandText(image)}`,
     `${remedy ?? usual} Then call again.`,
   ].join('\n');

@@ -223,7 +223,7 @@ export class Lifetime {
           return collecting();
         },
         deniedMs: child.cpuDenialMeter(),
-        kill: () => child.kill('it was frozen: it did not react any more'),
+        kill: () => child.kill('it was frozen: it no longer responded'),
       },
       this.frozenMs,
       this.#times.beat,

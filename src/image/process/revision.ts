@@ -42,7 +42,7 @@ export async function putRevision(
     const [commit = ''] = NO_COMMIT.test(revision) ? [] : await git(repository, wanted).catch(() => []);
     if (commit === '')
       throw new CallError(
-        `git knows no commit ${JSON.stringify(revision)} in ${root}, so nothing was done. Call with fresh: true, or with a commit that git log shows, such as fresh: HEAD~1.`,
+        `git finds no commit ${JSON.stringify(revision)} in ${root}, so nothing was done. Call with fresh: true, or with a commit that git log shows, such as fresh: HEAD~1.`,
       );
     await git(repository, ['init', '--quiet', '--bare', '--template=', scratch], PLAIN);
     const own = { ...PLAIN, GIT_DIR: scratch, GIT_ALTERNATE_OBJECT_DIRECTORIES: resolve(root, objects) };
@@ -74,7 +74,7 @@ async function git(
   const program = programsOf('git').find(isOutside);
   if (program === undefined)
     throw new CallError(
-      `The files of a commit come from git, which is not installed (there is no git on PATH outside the workspace). Install it. ${INSTEAD}`,
+      `The files of a commit cannot be read: git is not installed (there is no git on PATH outside the workspace). Install it. ${INSTEAD}`,
     );
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
   const env = { ...Object.fromEntries(inherited), GIT_ALLOW_PROTOCOL: 'none', LC_ALL: 'C', ...more };

@@ -42,12 +42,12 @@ export function supportText(version: string): string {
     return 'live-lisp is tested with it';
   const [first = oldest, last = oldest] = [tested[0], tested.at(-1)];
   if (compare(version, last) > 0) {
-    return `newer than any that live-lisp was tested with (up to ${last}). It should work; report it if it does not`;
+    return `newer than the tested versions (up to ${last}). It should work; please report problems`;
   }
   if (compare(version, first) < 0) {
-    return `older than those that live-lisp is tested with (from ${first} on). The main things work; what is missing is listed below`;
+    return `older than the tested versions (${first} and newer). The main features work; missing ones are listed below`;
   }
-  return `between those that live-lisp is tested with (${TESTED_VERSIONS}). It should work; report it if it does not`;
+  return `between the tested versions (${TESTED_VERSIONS}). It should work; please report problems`;
 }
 
 /** Compares the first three numbers of two versions. Returns a negative number when ONE is older, a positive number

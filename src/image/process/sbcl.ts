@@ -34,7 +34,7 @@ export function findSbcl(
   const found = searchPath('sbcl', path) ?? placesWith(places())[0];
   if (found !== undefined) return found;
   throw new SetupError(
-    `There is no sbcl on this machine's PATH or where package managers put it, so there is no Lisp image to ask. ${installHint()} ` +
+    `No sbcl was found on PATH or where package managers install it, so no Lisp image can start. ${installHint()} ` +
       'Then call again; the server need not be restarted.',
   );
 }
@@ -100,7 +100,7 @@ export function installHint(platform: string = process.platform, release: string
   const command = installCommand('sbcl', release);
   return command === undefined
     ? 'Ask the user to install it (https://www.sbcl.org/platform-table.html) or to name one with --sbcl PATH.'
-    : `Ask the user to install it: ${command}, or to name one with --sbcl PATH.`;
+    : `Ask the user to install it (${command}) or to name one with --sbcl PATH.`;
 }
 
 function readRelease(): string {

@@ -98,7 +98,7 @@ function obstacleIn({ code, message }: Trial): Obstacle | undefined {
 /** The obstacle that the workspace belongs to another user. In a user namespace, not even root can write files of other
  * users. */
 const NOT_WRITABLE: Obstacle = {
-  why: 'code in it could not write in the workspace, which belongs to another user',
+  why: 'code in the sandbox could not write to the workspace, which belongs to another user',
   remedy: 'Ask the user to start the server as the owner of the workspace.',
 };
 
@@ -116,6 +116,6 @@ function failure(message: string): Obstacle {
       : `bubblewrap fails (${message})`,
     remedy: namespaces
       ? 'Ask the user to allow them with sysctl: kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.'
-      : 'Ask the user to look into that: live-lisp doctor tries it again.',
+      : 'Ask the user to fix bubblewrap; live-lisp doctor tests it again.',
   };
 }

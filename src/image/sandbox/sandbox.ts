@@ -365,6 +365,6 @@ export class Sandbox implements CommandSandbox {
 /** Returns an error with advice, which says that an obstacle prevents the start of an image. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
-    `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, best in a container or as another user.`,
+    `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, preferably in a container or as another user.`,
   );
 }

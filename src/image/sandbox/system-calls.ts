@@ -131,7 +131,7 @@ function makeFile(folder: string): number {
     return file;
   } catch (error) {
     throw new SetupError(
-      `The sandbox cannot be made: no file can be made in ${folder} (${String(error)}). Set XDG_CACHE_HOME to a folder that you own.`,
+      `The sandbox cannot be set up: no file can be created in ${folder} (${String(error)}). Set XDG_CACHE_HOME to a folder that you own.`,
     );
   }
 }

@@ -32,7 +32,7 @@ export class Queue {
     if (this.tryEnter()) return true;
     if (this.#waiting.length >= WAITING_LIMIT) {
       throw new CallError(
-        `${WAITING_LIMIT} calls are already waiting for others to end, so this one was refused and nothing was done. Call again when some have been answered.`,
+        `${WAITING_LIMIT} calls are already waiting, so this one was refused and nothing was done. Call again when some have been answered.`,
       );
     }
     return new Promise((resolve) => {

@@ -224,10 +224,7 @@ export class Channel {
     // The other side may be a program that is not a backend, so it can send anything.
     const version = JSON.stringify(hello.version).slice(0, 40);
     if (hello.version === PROTOCOL_VERSION) this.#callbacks.hello(hello);
-    else
-      this.#callbacks.broken(
-        `its backend speaks version ${version} of the protocol, not ${PROTOCOL_VERSION}`,
-      );
+    else this.#callbacks.broken(`its backend uses protocol version ${version}, not ${PROTOCOL_VERSION}`);
   }
 
   #answered(id: number, answer: Answer): void {

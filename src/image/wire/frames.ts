@@ -73,7 +73,7 @@ export function requestFrame(id: number, op: string, args: object, follow = fals
   const frame = encodeFrame({ id, op, args, ...(follow && { follow }) });
   if (frame.length <= FRAME_LIMIT) return frame;
   throw new CallError(
-    `The arguments are too large: they take ${frame.length} octets, and the image takes ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
+    `The arguments are too large: ${frame.length} octets, and the limit is ${FRAME_LIMIT}. Put the text into a file, and load that file.`,
   );
 }
 

@@ -52,6 +52,6 @@ export function withinCompilation(): boolean {
 export function checkNoDeadlock(name: string): void {
   if (name !== 'load-system' || !enclosingOperations()?.slice(0, -1).includes('load-system')) return;
   throw new CallError(
-    'Another system is being loaded, and waits for the code that made this call. Only one system is loaded at a time, so both would wait forever. Let the code of that system load this one itself, name this one in the :depends-on of that system, or load this one afterwards.',
+    'Another system is being loaded. That load waits for the code that made this call, and this call would wait for that load, so neither would end. Let the code of that system load this one directly, name this one in the :depends-on of that system, or load this one afterwards.',
   );
 }

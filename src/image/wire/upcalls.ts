@@ -132,10 +132,10 @@ export class CodeCalls {
     if (this.#operations(job).length > MAX_LEVELS)
       return `Code can nest tool calls at most ${MAX_LEVELS} levels deep.`;
     if (job === undefined && this.#fromThreads >= MAX_THREAD_CALLS)
-      return `Background threads can have at most ${MAX_THREAD_CALLS} tool calls under way.`;
-    if (this.#running.size >= MAX_CALLS) return `Code can have at most ${MAX_CALLS} tool calls under way.`;
+      return `Background threads can run at most ${MAX_THREAD_CALLS} tool calls at a time.`;
+    if (this.#running.size >= MAX_CALLS) return `Code can run at most ${MAX_CALLS} tool calls at a time.`;
     if (this.#characters + characters > MAX_CHARACTERS)
-      return `The arguments of all tool calls under way can take at most ${MAX_CHARACTERS} characters together.`;
+      return `The arguments of all running tool calls can have at most ${MAX_CHARACTERS} characters together.`;
     if (this.#upcalls.callTool === undefined) return 'There are no tools to call.';
     return undefined;
   }

@@ -105,7 +105,7 @@ export class WorkspaceBuffers {
       throw new CallError(this.#severalText(name, [only, ...others]));
     // `entries` is the number of those that may still be read.
     const note = budget.exceeded
-      ? `Only the first ${FIND_ENTRIES - budget.entries} entries of the workspace were looked at for this name.`
+      ? `Only the first ${FIND_ENTRIES - budget.entries} entries of the workspace were searched for this name.`
       : undefined;
     if (only !== undefined) return this.#noted(only, only, unsaved, note);
     const inEditors = [neverSavedText(newFile, unsaved), silentSentence(unsaved)];

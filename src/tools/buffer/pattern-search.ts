@@ -122,12 +122,12 @@ export class Searcher {
 function searchError(error: unknown): CallError {
   if (!(error instanceof RangeError)) return new CallError(`The search failed: ${messageOf(error)}.`);
   return new CallError(
-    'The search was ended: the pattern takes too much stack for this text. Repeated groups that match much, such as (a|b)*, do that; use a character class such as [ab]*, or a simpler pattern.',
+    'The search was stopped: the pattern takes too much stack for this text. Repeated groups that match long text, such as (a|b)*, cause this; use a character class such as [ab]*, or a simpler pattern.',
   );
 }
 
 function timeoutError(matchMs: number): CallError {
   return new CallError(
-    `The search was ended: the pattern took longer than ${matchMs / 1000} s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
+    `The search was stopped: the pattern took longer than ${matchMs / 1000} s. Repetitions within repetitions, such as (a+)+, cause this; use a simpler pattern.`,
   );
 }

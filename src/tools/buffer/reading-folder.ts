@@ -44,7 +44,7 @@ export async function folderResult(
     data: { path, complete: !stopped, files: entries.map(({ data }) => data) },
     text: joinSections([
       folderText(path, entries, { long: length > TEXT_LIMIT, stopped }),
-      stopped && 'Note: not all files were looked at, as there are too many. Name a subdirectory.',
+      stopped && 'Note: there are too many files, so not all were read. Name a subdirectory.',
     ]),
   };
 }
@@ -76,7 +76,7 @@ function folderText(
     listText(rows, more > 0),
     more > 0 &&
       `Note: ${atLeast}${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a subdirectory.`,
-    'Ask for some of them with paths, or for the outline of one with read_definition.',
+    'Read some of them with the parameter paths, or the outline of one with read_definition.',
   ]);
 }
 

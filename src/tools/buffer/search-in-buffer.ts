@@ -78,7 +78,7 @@ export function searchInBufferTool(buffers: WorkspaceBuffers, matchMs?: number) 
       );
       if (asRegex.total === 0) return answer.result();
       const result = asRegex.result();
-      const head = `No file has the text '${visibleLine(pattern)}', so it was read as a regular expression.`;
+      const head = `No file contains the text '${visibleLine(pattern)}', so the pattern was used as a regular expression.`;
       return { ...result, text: joinSections([head, result.text]) };
     },
   });

@@ -105,12 +105,12 @@ function notesOf(
   const unsearched = unreadable.length > 0 && fewNames(unreadable);
   return [
     stopped &&
-      `Note: the search stopped before it had looked at all files; give a directory or a file as the parameter buffer.`,
+      `Note: the search stopped before it had read all files; give a directory or a file as the parameter buffer.`,
     unsearched &&
       (buffer !== undefined || !earlierAnswers?.repeats('not searched', unsearched)) &&
-      `Note: not searched, because not text, or too large: ${unsearched}.`,
+      `Note: not searched (not text, or too large): ${unsearched}.`,
     tooHard.length > 0 &&
-      `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
+      `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, cause this; use a simpler pattern.`,
     buffer === undefined &&
       pending.length > 0 &&
       `Note: not searched: the edits of ${fewNames(pending)} that wait for approval; read_buffer shows them.`,

@@ -56,7 +56,7 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   const lockNote =
     locks.length === 0
       ? ''
-      : ` Its thread has the ${locks.length === 1 ? 'lock' : 'locks'} ${lockNames}: threads that need ${locks.length === 1 ? 'it' : 'one'} wait.`;
+      : ` Its thread holds the ${locks.length === 1 ? 'lock' : 'locks'} ${lockNames}: threads that need ${locks.length === 1 ? 'it' : 'one'} wait.`;
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
