@@ -114,7 +114,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   if (ownFiles === undefined || count === 0) return { filtered: remarks };
   const advice = earlierAnswers?.repeats('library warnings')
     ? ''
-    : ' load_system of a library with force: true shows its warnings.';
+    : ' To see those of a library, call load_system with force: true.';
   return {
     filtered: { ...remarks, warnings: shown, warningCount: warningCount - count },
     note: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries.${advice}`,

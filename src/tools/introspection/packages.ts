@@ -92,7 +92,7 @@ function headText(data: PackageData): string {
     namesText('Uses', data.uses, `(package-use-list ${designator})`),
     namesText('Used by', data.usedBy, `(package-used-by-list ${designator})`),
     namesText('Shadowing symbols', data.shadowing, `(package-shadowing-symbols ${designator})`),
-    data.locked && 'Locked: redefining what its symbols name is an error unless the lock is removed.',
+    data.locked && 'Locked: redefining its symbols is an error unless it is unlocked.',
     `Symbols: ${external} external, ${internal} internal, ${inherited} inherited`,
     labelled('Documentation', data.documentation),
   ];

@@ -109,7 +109,7 @@ function outcomeOf({ end }: AuditRecord): (typeof OUTCOMES)[number] {
 
 const DECISIONS: Record<AuditRecord['authority'], string> = {
   level: '',
-  'nothing at stake': ', not asked because the image did not work any more',
+  'nothing at stake': ', not asked because the image had stopped working',
   standing: ', allowed in advance',
   human: ', decided by the user',
   'human, with changes': ', approved by the user with changes',
