@@ -28,7 +28,7 @@ import { isGlobalVariable, isNamed, removalOf } from './removal.ts';
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
   description:
-    'Show what would break if a function, macro, method, class or structure changed, before you add a required argument or remove it, or any other definition or package (leave out lambda_list and definition). For callers alone use who_calls. Tells calls that no longer fit, methods, subclasses, instances, what to compile again, and the tests affected.',
+    'Show what would break if you change a function, macro, method, class or structure, such as add a required argument, or if you remove a definition or package (leave out lambda_list and definition). For callers alone use who_calls. Lists calls that no longer fit, methods, subclasses, instances, what to recompile, and the tests affected.',
   parameters: [
     {
       name: 'name',

@@ -15,7 +15,7 @@ import { readtableSection, redefinedSection, warningSection } from '../remarks.t
 const MACROEXPAND_FORM = {
   name: 'macroexpand_form',
   description:
-    'Expand a macro form such as loop: see what code it turns into. To check code use compile_form. Mode full goes on until it is no macro form, one takes a single step, all expands the forms inside too. The macros run, that code does not.',
+    'Expand a macro form such as loop: see what code it turns into. To check code use compile_form. Mode one expands once, full until it is not a macro form, all also expands the forms inside. The macros run, their expansion does not.',
   parameters: [
     { name: 'form', type: 'string' },
     PACKAGE,

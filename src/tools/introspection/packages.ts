@@ -18,7 +18,7 @@ import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbol-type.ts';
 const LIST_PACKAGE_SYMBOLS = {
   name: 'list_package_symbols',
   description:
-    'List everything that a package exports, its public API, or its internal symbols, with nicknames, used packages, shadowing symbols and lock. To find symbols by part of a name use apropos_search.',
+    'List everything a package exports (its public API), or its internal symbols, with nicknames, used packages, shadowing symbols and lock. To find symbols by part of a name use apropos_search.',
   parameters: [
     { name: 'package', type: 'string' },
     {

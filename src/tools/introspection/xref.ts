@@ -50,7 +50,7 @@ const PARAMETERS = [
   {
     name: 'unused',
     type: 'boolean',
-    description: 'Dead code instead: which functions of package nobody uses; name may be empty',
+    description: 'Dead code instead: functions of package that nobody uses; name may be empty',
   },
   {
     name: 'within',

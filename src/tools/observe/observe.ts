@@ -17,13 +17,13 @@ import { observeTimes } from './times.ts';
 const OBSERVE = {
   name: 'observe',
   description:
-    'Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For an error use debug, for what runs now image_status. With functions: their calls as a tree, with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, repeated; heap: what grows. against: the faster of two forms.',
+    'Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For errors use debug, for what runs now image_status. With the parameter functions: a tree of their calls, with arguments, values, time and errors; mode types: only types. Modes cpu, alloc, time profile form; heap: what grows. against compares two forms.',
   parameters: [
     { name: 'form', type: 'string', description: 'The last of several is observed' },
     {
       name: 'seconds',
       type: 'number',
-      description: 'Without form: how long to observe; else to repeat',
+      description: 'How long to observe, or to repeat form',
       minimum: 0.01,
       maximum: 3600,
     },
@@ -31,7 +31,7 @@ const OBSERVE = {
       name: 'functions',
       type: 'array',
       items: { type: 'string' },
-      description: 'Such as area; app: for all of a package',
+      description: 'Such as area, or app: for a package',
     },
     {
       name: 'mode',

@@ -31,12 +31,12 @@ import { followedText, placesText, renameNotes } from './rename-text.ts';
 const RENAME_SYMBOL = {
   name: 'rename_symbol',
   description:
-    'Rename a function, macro, class, variable, slot or other symbol everywhere: in all files of the project, with quotes and exports, and in the image. For other changes use edit_definitions. It names conflicts, the user approves one diff, and the files are loaded again.',
+    'Rename a function, macro, class, variable, slot or other symbol everywhere: in all files of the project, with quotes and exports, and in the image. For other changes use edit_definitions. Lists conflicts; the user approves one diff, then the files are reloaded.',
   parameters: [
     { name: 'name', type: 'string', description: 'Such as app::thing' },
     { name: 'to', type: 'string', description: 'New name, without package' },
     PACKAGE,
-    { name: 'dry_run', type: 'boolean', description: 'Only tell, ask nobody' },
+    { name: 'dry_run', type: 'boolean', description: 'Only show the plan' },
     {
       name: 'text',
       type: 'boolean',

@@ -26,7 +26,7 @@ import type { TestSelection } from './run-result.ts';
 const RUN_TESTS = {
   name: 'run_tests',
   description:
-    "Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. With edits and then, a change, its tests and a check are one call. Tells each failure's form, values, place, and what passed.",
+    "Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. Parameters edits and then: change, test and check in one call. Shows each failure's form, values, place, and what passed.",
   parameters: [
     { name: 'system', type: 'string' },
     { name: 'package', type: 'string' },
