@@ -41,7 +41,7 @@ const FRESH = {
 const FRESH_OR_REVISION = {
   name: 'fresh',
   type: 'string',
-  description: 'In a new SBCL: true, fasls, or a commit (HEAD) against the files now',
+  description: 'In a new SBCL: true, fasls, or a commit (HEAD) to compare with',
   takesTrue: true,
 } as const;
 

@@ -57,7 +57,7 @@ export class LispTools implements ImageTools {
     const tool = lispTool(this.#image, readToolDefinition(definition), registration, this.#debugging);
     if (this.#callsNameImage && tool.parameters.some(({ name }) => name === 'image'))
       throw new CallError(
-        `Tool ${tool.name} was not registered, because it has a parameter 'image', with which calls choose an image of this server. Give the parameter another name.`,
+        `Tool ${tool.name} was not registered: the parameter name 'image' is reserved for choosing an image of this server. Give the parameter another name.`,
       );
     // The user chose the start file, so its tools keep their declared level.
     const registered = atStart ? tool : distrusted(tool, this.#registrations);
@@ -150,8 +150,8 @@ function runResult(
   if (value.missing !== undefined) {
     throw new ImageError(
       value.replaced
-        ? `Tool ${name} was defined again while this call waited, so nothing was done. Call it again.`
-        : `This Lisp image has no tool ${name}: it was lost with the previous image. Evaluate its definition again.`,
+        ? `Tool ${name} was redefined while this call waited, so nothing was done. Call it again.`
+        : `Tool ${name} was lost with the previous Lisp image. Evaluate its definition again.`,
     );
   }
   const { failed = false, result } = value;

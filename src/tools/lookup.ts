@@ -27,7 +27,7 @@ export function packageOf(args: { readonly package?: string }): { package?: stri
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-system':
-      return `No system ${failure.system} is known in this image; load_system loads one.`;
+      return `This image has no system ${failure.system}; load_system loads systems.`;
     case 'no-package':
       return withNear(`Package ${failure.package} not found`, failure);
     case 'no-symbol': {
@@ -65,7 +65,7 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
   const { ending, data } = reply;
   if (ending.kind === 'condition') {
     throw new CallError(
-      `The lookup failed, because code of the image signalled ${ending.condition.type}: ${ending.condition.text}`,
+      `The lookup failed, because code in the image signalled ${ending.condition.type}: ${ending.condition.text}`,
     );
   }
   if (ending.kind !== 'done' || data.value === undefined) throw new ImageError(endingText(ending));

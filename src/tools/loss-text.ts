@@ -20,9 +20,12 @@ const NAME_LIMIT = 10;
 
 /** Sections that list forms of the lost image. Each has a title, and a function that returns the forms. */
 const FORM_SECTIONS: readonly [title: string, formsOf: (held: ImageContents) => Beginnings][] = [
-  ['Built again from the initial values of variables that had been set', ({ differing }) => differing],
+  [
+    'Forms built again with the initial values of variables, not the values set since',
+    ({ differing }) => differing,
+  ],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
-  ['Not run again, because they failed or were interrupted', ({ unfinished }) => unfinished],
+  ['Forms not run again, because they failed or were interrupted', ({ unfinished }) => unfinished],
 ];
 
 /** Returns REPORT, of the loss of an image, as text for a model. */
@@ -55,12 +58,12 @@ function nothingText({ forgotten = 0, held }: LossReport, isMoreBelow: boolean):
   if (forgotten === 0 && held.unfinished.count > 0) return 'There was nothing to build again.';
   if (forgotten === 0) return isMoreBelow ? 'Nothing had been defined.' : 'Nothing was lost with it.';
   const steps = `the ${counted(forgotten, 'step')} of the journal (definitions, loads and the like)`;
-  return `As asked, nothing was built again; ${steps} ${forgotten === 1 ? 'is' : 'are'} forgotten.`;
+  return `As requested, nothing was built again; ${steps} ${forgotten === 1 ? 'was' : 'were'} discarded.`;
 }
 
 function unreachedText({ unreached }: Rebuilt): string {
   if (unreached === 0) return '';
-  return `There was no time for the last ${counted(unreached, 'step')}: after ${TIMES.rebuild / 1000} s no further step is started. Call restart_image to try again, or load what you need.`;
+  return `There was no time to run the last ${counted(unreached, 'step')}: after ${TIMES.rebuild / 1000} s, no further step is started. Call restart_image to try again, or load what you need.`;
 }
 
 function damagedText({ damaged = 0 }: LossReport): string {
@@ -70,7 +73,7 @@ function damagedText({ damaged = 0 }: LossReport): string {
 
 function barrenText({ barren = 0 }: LossReport): string {
   if (barren === 0) return '';
-  return `Each of the ${barren} previous images was also built again, and was lost soon after. If what is built again is the cause, call restart_image with rebuild: none.`;
+  return `Each of the ${barren} previous images was also built again and lost soon after. If the rebuilt state is the cause, call restart_image with rebuild: none.`;
 }
 
 function lostText({ evaluations, systems, files, tools }: ImageContents): string {
@@ -87,7 +90,7 @@ function lostText({ evaluations, systems, files, tools }: ImageContents): string
 
 function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebuilt): string {
   if (gaveUp) {
-    return 'What the lost image had was not built again: each attempt ended the new image. restart_image tries once more, and leaves out what ended it.';
+    return 'The state of the lost image was not built again: each attempt ended the new image. restart_image tries once more, without the steps that ended it.';
   }
   const parts = [
     forms > 0 && counted(forms, 'form'),
@@ -148,7 +151,7 @@ function causeText(cause: Cause): string {
     case 'file changed':
       return cause.again === 'kept'
         ? `${cause.gone ? 'is gone' : 'has changed since'}; its old content was loaded again`
-        : 'has changed since, and its old content was not kept; the new content was loaded';
+        : 'has changed since; its old content was not kept, so the new content was loaded';
     case 'system changed': {
       const files = cause.count === 1 ? 'one of its files has' : `${cause.count} of its files have`;
       return `${files} changed since; the new content was loaded`;

@@ -50,7 +50,7 @@ async function readNewest<Item>(
     examined += 1;
     if (performance.now() - turn > TURN_MS) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (signal?.aborted) throw new CallError('The call was cancelled before all was read.');
+      if (signal?.aborted) throw new CallError('The call was cancelled before all records were read.');
       turn = performance.now();
     }
     if (!matches(item)) continue;

@@ -28,7 +28,7 @@ export function noticeText(notice: ImageNotice): string {
     case 'session renewed':
       return 'Note: with the settings of the session no form could be read, evaluated and printed any more. The readtable and the variables of reader and printer are fresh ones now; the image and its definitions are kept.';
     case 'compiler held':
-      return `Note: the thread ${JSON.stringify(notice.thread)} holds the lock of SBCL's compiler and does not run, so nothing can be compiled. sb-thread:terminate-thread ends the thread. If calls keep failing, the image is replaced.`;
+      return `Note: the thread ${JSON.stringify(notice.thread)} holds SBCL's compiler lock but is not running, so nothing can be compiled. End it with sb-thread:terminate-thread. If calls keep failing, live-lisp replaces the image.`;
     case 'forgotten':
       return `${notice.count} earlier notices were left out, because too many came before this answer.`;
     case 'loss':
@@ -44,7 +44,7 @@ export function noticeText(notice: ImageNotice): string {
     case 'not serving':
       return `Note: ${notice.why}`;
     case 'journal full':
-      return `Note: the journal is full (${notice.entries} entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.`;
+      return `Note: the journal is full (${notice.entries} entries). If the image is lost, later definitions and loads will not be built again. Put them into files, and load these in a new session.`;
     case 'journal unwritable':
       return `Note: the journal cannot be written (${notice.why}). This server can still rebuild a lost image, from memory; a later server cannot.`;
   }
@@ -54,8 +54,8 @@ export function noticeText(notice: ImageNotice): string {
  * before it ended. */
 export function plainText(how: readonly string[], { without }: Lacking): string {
   return (
-    `This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves (${how.join('; then ')}). ` +
-    `It evaluates and loads as always. It does without: ${without.join(', ')}. ` +
+    `This Lisp image uses only documented parts of SBCL, because earlier images exited on their own (${how.join('; then ')}). ` +
+    `Evaluating and loading work as always. Missing: ${without.join(', ')}. ` +
     'Ask the user to run live-lisp doctor, which finds the part that ends images.'
   );
 }
@@ -63,18 +63,20 @@ export function plainText(how: readonly string[], { without }: Lacking): string 
 function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 'attached' }): string {
   const works = `This server works in the image ${servedName(served)}, which serves ${served.workspace}`;
   const start =
-    startFile === undefined ? '' : ` The start file ${startFile} was not loaded there; load_file loads it.`;
+    startFile === undefined
+      ? ''
+      : ` The start file ${startFile} was not loaded in that image; load_file loads it.`;
   if (before === undefined) return `${works}; live-lisp never ends it.${start}`;
-  return `The image ${servedName(before)} is gone: ${how}. ${works}. It may lack what the lost one held: load or define again what you need.${start}`;
+  return `The image ${servedName(before)} is gone: ${how}. ${works}. It may lack definitions of the lost image: load or define again what you need.${start}`;
 }
 
 /** Returns the notice that this server does not use the image SERVED. OWN_IMAGE_REQUIRED_BY is the command-line flag
  * that forbids to use another image; undefined when the reason is that calls have already used the server's own. */
 function unusedText(served: Served, ownImageRequiredBy: string | undefined): string {
-  const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
+  const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server keeps its own image`;
   return ownImageRequiredBy === undefined
-    ? `${head}, because calls have already used it. A new session of the client works in the other image.`
-    : `${head}, because it was started with ${ownImageRequiredBy}, and the other image is not confined. To use that one, ask the user to start this server without the flag.`;
+    ? `${head}, because calls have already used it. To use the other image, start a new session of the client.`
+    : `${head}, because it was started with ${ownImageRequiredBy}, and the other image is not sandboxed. To use that image, ask the user to start this server without the flag.`;
 }
 
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {

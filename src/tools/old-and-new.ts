@@ -106,10 +106,10 @@ function comparedResult(
       `${heading}: ${isAlike ? 'the same' : `different ${which.join(', ')}`}.`,
       ...differing.map(({ part, text }) => `${part}:\n${text}`),
       ...same.map(({ text }) => text && (isAlike ? text : `Both:\n${text}`)),
-      before.isUnmade && `The files of ${name} could not all be loaded, so the call was not made with them.`,
-      after.isUnmade && 'The files on the disk could not all be loaded, so the call was not made with them.',
+      before.isUnmade && `Not all files of ${name} could be loaded, so the call was not made with them.`,
+      after.isUnmade && 'Not all files on the disk could be loaded, so the call was not made with them.',
       before.current.length > 0 &&
-        `Not compared, since they were loaded from the disk instead of ${name}: ${listed(before.current, ', ')}.`,
+        `Not compared, because they were loaded from the disk, not from ${name}: ${listed(before.current, ', ')}.`,
       /#<|\[\.\.\. /.test(textOf(after, 'Values')) && PRINTED,
     ]),
     failed: before.isUnmade || after.isUnmade,
@@ -123,7 +123,7 @@ function partsData({ parts }: Side): (string | string[] | undefined)[][] {
 
 const PARTS = ['Condition', 'Values', 'Output', 'Warnings', 'Loads'];
 const PRINTED =
-  'Values were compared as printed, without what is in #<...> or was cut. To compare such parts, have the form return them.';
+  'Values were compared as printed, ignoring what is inside #<...> or was cut. To compare such parts, return them from the form.';
 
 /** Resolves with the values of both promises. If one is rejected, still waits for the other one, and then rejects. */
 async function both<Value>(one: Promise<Value>, other: Promise<Value>): Promise<[Value, Value]> {

@@ -35,7 +35,7 @@ import { type Changed, placeNow, spanNow, startIn, usesNow, type Versions } from
 
 const CHANGED: Record<Changed, string> = {
   form: '(changed since it was loaded)',
-  elsewhere: '(the file changed since it was loaded, but not this form)',
+  elsewhere: '(the file has changed since it was loaded; this form has not)',
   unknown: '(the file changed since it was loaded)',
 };
 

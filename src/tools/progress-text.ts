@@ -15,7 +15,7 @@ export function progressText(progress: Progress): string {
     collectedText(progress),
     building ?? (waiting !== undefined && waitingText(waiting)),
     silentMs !== undefined &&
-      `the image has not reacted for ${secondsText(silentMs)}; it may be collecting garbage`,
+      `the image has not responded for ${secondsText(silentMs)}; it may be collecting garbage`,
     file,
     ...outputTexts(progress),
   ];

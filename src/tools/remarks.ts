@@ -29,7 +29,7 @@ export function warningSection(remarks: Remarks, places: Places | undefined): st
   return joinSections([
     warningsAndNotes({ warnings: listed, warningCount: warningCount - noteCount - left }),
     left > 0 &&
-      `Left out: ${left} ${left === 1 ? 'warning' : 'warnings'} in files outside the workspace. load_system of a library with force: true shows its warnings.`,
+      `Left out: ${left} ${left === 1 ? 'warning' : 'warnings'} in files outside the workspace. To see those of a library, call load_system with force: true.`,
     formNotes > 0 &&
       `Note: ${formNotes} compiler ${formNotes === 1 ? 'note' : 'notes'}; compile_form shows those of a form.`,
   ]);
@@ -122,7 +122,7 @@ export function redefinedSection({ redefined = [] }: Remarks): string | undefine
  * else undefined. */
 export function readtableSection({ freshReadtable, styles = [] }: Remarks): string | undefined {
   if (freshReadtable) {
-    return 'Note: the readtable of the session could no longer read any form, so a fresh one has taken its place.';
+    return 'Note: the readtable of the session could no longer read any form, so a fresh readtable replaced it.';
   }
   if (styles.length === 0) return undefined;
   const each = styles.map(({ name, value }) =>

@@ -35,22 +35,22 @@ const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/
 export async function refusedBySandbox(text: string, limits: SandboxLimits): Promise<string | undefined> {
   if (READ_ONLY.test(text)) return writeText(text, limits);
   if (namesWritable(CROSSING, text, limits))
-    return `Note: in the sandbox, each folder that code may write in counts as a separate disk, and so does ${HELD}. No file can be renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`;
+    return `Note: in the sandbox, each writable folder is a separate file system, and so is ${HELD}. Files cannot be renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`;
   if (namesWritable(BUSY, text, limits))
-    return `Note: in the sandbox, nothing can move or remove ${HELD}. Change what is in it, or do this outside of the image.`;
+    return `Note: in the sandbox, code cannot move or remove ${HELD}. Change its contents, or do this outside of the image.`;
   if (NO_SOCKET.test(text))
     return 'Note: the sandbox refused a Unix socket, because it could lead to other programs of the user. Use TCP on 127.0.0.1, or ask the user to start the server with --no-sandbox.';
   if (limits.strict && NO_NETWORK.test(text))
-    return 'Note: the sandbox has no network, because the server was started with --sandbox strict. Ask the user to start it without that.';
+    return 'Note: the sandbox has no network, because the server was started with --sandbox strict. Ask the user to start it without this option.';
   return unseenText(text, limits);
 }
 
-const HELD = 'a folder that contains a repository, keys or settings of programs';
+const HELD = 'a folder with a repository, keys or settings of programs';
 
 /** Returns the warning that FILE, from which programs outside the sandbox read settings or commands, is new in the
  * workspace. */
 export function newcomerText(file: string): string {
-  return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox may have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
+  return `Note: ${visibleName(file)} is new. Programs outside of the sandbox take commands or settings from it, and code in the sandbox may have created it. Unless you created it with your own tools, ask the user to check it before anything else runs there.`;
 }
 
 /** Matches a path in quotes, or a word before a colon. An apostrophe inside a word does not begin a quote. */
@@ -92,11 +92,11 @@ async function writeText(text: string, limits: SandboxLimits): Promise<string | 
   if (folder !== undefined && !(await canWrite(folder))) return undefined;
   const writes = `Code in the image may write only in ${limits.writable.map(visibleName).join(', ')}`;
   if (folder === undefined || folder === '/')
-    return `Note: the sandbox refused a write. ${writes}. A person can add a folder when they start the server (--write DIR), or start it with --no-sandbox.`;
+    return `Note: the sandbox refused a write. ${writes}. To allow it, the user can start the server with --write DIR or with --no-sandbox.`;
   const shown = visibleName(folder);
   if (limits.writable.some((area) => limits.isInside(area, folder)))
-    return `Note: the sandbox refused a write in ${shown}, because programs outside the sandbox obey what is there. Change it outside of the image, or ask the user to start the server with --no-sandbox.`;
-  return `Note: the sandbox refused a write in ${shown}. ${writes}. A person can add it when they start the server (--write ${shown}), or start it with --no-sandbox.`;
+    return `Note: the sandbox refused a write in ${shown}, because programs outside the sandbox take commands or settings from it. Change it outside of the image, or ask the user to start the server with --no-sandbox.`;
+  return `Note: the sandbox refused a write in ${shown}. ${writes}. To allow it, the user can start the server with --write ${shown} or with --no-sandbox.`;
 }
 
 /** Returns the nearest folder above PATH that exists. A folder whose file system does not answer counts as existing. */

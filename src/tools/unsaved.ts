@@ -35,7 +35,7 @@ export function notingUnsavedLisp(tool: Tool, workspace: Workspace): Tool {
     const lisp = files.filter(({ file }) => isLispFile(file) && isOwn(file));
     if (lisp.length === 0) return undefined;
     const { names, editors } = namesIn(workspace, lisp);
-    return `Note: this call saw the files as they are on the disk, without the unsaved changes of ${names} in ${editors}. read_buffer shows these.`;
+    return `Note: this call read the files on the disk, without the unsaved changes of ${names} in ${editors}. read_buffer shows these.`;
   });
 }
 
@@ -109,7 +109,7 @@ function namesIn(workspace: Workspace, files: readonly UnsavedFile[]): { names: 
 
 /** Returns the beginning of a sentence about EDITOR, which did not answer. */
 export function silentText(editor: string): string {
-  return `${editor} did not say in time whether it has unsaved changes`;
+  return `${editor} did not report in time whether it has unsaved changes`;
 }
 
 /** Returns a sentence about an editor that did not answer; undefined when all have answered. */

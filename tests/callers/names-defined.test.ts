@@ -88,7 +88,7 @@ test('functions of a structure that is a list are not listed as unused', async (
 `,
   );
   expect(await written.session.text('who_calls', { name: 'lists', unused: true })).toContain(
-    'Functions of LISTS that nobody uses (1 of 1):\n\nInternal functions (1):\n  UNUSED\n',
+    'Functions of LISTS that nothing uses (1 of 1):\n\nInternal functions (1):\n  UNUSED\n',
   );
 });
 

@@ -169,6 +169,6 @@ test('C31 code that an interpreter ran is told as unknown', async () => {
   expect(await rows('unseen')).toBe('No callers found for COMMON-LISP-USER::UNSEEN');
   await run("(let ((sb-ext:*evaluator-mode* :interpret)) (eval '(defun interpreted (x) (unseen x))))");
   expect(await rows('unseen')).toBe(
-    'No callers found for COMMON-LISP-USER::UNSEEN\nNote: callers in code that an interpreter ran in this image are not known.',
+    'No callers found for COMMON-LISP-USER::UNSEEN\nNote: callers in interpreted code of this image are unknown.',
   );
 });

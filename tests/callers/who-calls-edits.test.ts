@@ -7,7 +7,7 @@ import { Written } from './written.ts';
 const written = new Written();
 
 const CHANGED = '(the file changed since it was loaded)';
-const ELSEWHERE = '(the file changed since it was loaded, but not this form)';
+const ELSEWHERE = '(the file has changed since it was loaded; this form has not)';
 const EDITED = '(changed since it was loaded)';
 const FORMS = {
   goal: '(defgeneric goal-c (x))',

@@ -44,7 +44,7 @@ test('a frame of a file that changed since says so', async () => {
   utimesSync(join(root.path, 'total.lisp'), later, later);
   const { text } = await session.call('eval_form', { form: '(frames::total (list 5))' });
   expect(text).toMatch(
-    /0: \(FRAMES::PRICE 5\) {2}total\.lisp.* \(the file changed since it was loaded, but not this form\)\n/,
+    /0: \(FRAMES::PRICE 5\) {2}total\.lisp.* \(the file has changed since it was loaded; this form has not\)\n/,
   );
 });
 

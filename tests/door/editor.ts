@@ -111,6 +111,6 @@ export async function watchingEditor(path: string): Promise<Editor> {
 export async function inTime<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   return until('an answer of the editor in time', 60_000, async () => {
     const answer = await call();
-    return JSON.stringify(answer).includes('did not say in time') ? undefined : answer;
+    return JSON.stringify(answer).includes('did not report in time') ? undefined : answer;
   });
 }

@@ -306,7 +306,7 @@ describe('unsaved text in Emacs', () => {
     await edit(file, '(insert "(b)\\n")');
     await emacs.stoppedDuring(async () => {
       expect(await session.text('read_buffer', { buffer: 'still.lisp' })).toBe(
-        'still.lisp, line 1 of 1, 4 bytes\n\n(a)\n\nNote: Emacs did not say in time whether it has unsaved changes; this is the text on the disk.',
+        'still.lisp, line 1 of 1, 4 bytes\n\n(a)\n\nNote: Emacs did not report in time whether it has unsaved changes; this is the text on the disk.',
       );
     });
     await emacs.value('t');

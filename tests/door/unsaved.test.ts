@@ -48,7 +48,7 @@ const text = (session: Session, tool: string, args: object) => inTime(() => sess
 
 const NOTE = 'Note: This is the unsaved text in Emacs, not that on the disk.';
 const SILENT =
-  'Note: Emacs did not say in time whether it has unsaved changes; this is the text on the disk.';
+  'Note: Emacs did not report in time whether it has unsaved changes; this is the text on the disk.';
 
 describe('read_buffer', () => {
   test('shows the text in the editor', async () => {
@@ -245,7 +245,7 @@ describe('a tool that reads the disk', () => {
     editor.texts.set(root.put('notes.txt', 'old\n'), 'new\n');
     await session.call('load_system', { system: 'unsaved' });
     expect((await inTime(() => session.call(tool, args))).notices).toEqual([
-      'Note: this call saw the files as they are on the disk, without the unsaved changes of a.lisp in Emacs. read_buffer shows these.',
+      'Note: this call read the files on the disk, without the unsaved changes of a.lisp in Emacs. read_buffer shows these.',
     ]);
     editor.texts.clear();
     expect((await inTime(() => session.call(tool, args))).notices).toEqual([]);
@@ -256,7 +256,7 @@ describe('a tool that reads the disk', () => {
     root.put('a.lisp', '(a)\n');
     editor.unsaved = undefined;
     expect((await session.call('read_file', { path: 'a.lisp' })).notices).toEqual([
-      'Note: Emacs did not say in time whether it has unsaved changes; this call used the text on the disk.',
+      'Note: Emacs did not report in time whether it has unsaved changes; this call used the text on the disk.',
     ]);
   });
 
@@ -304,7 +304,7 @@ describe('an editor that gives no valid answer', () => {
       `a.lisp has 1 line; start_line 2 is beyond its end. ${SILENT.replace('Note: ', '')}`,
     );
     expect(await session.text('search_in_buffer', { pattern: '(a)' })).toBe(
-      "Found 1 match of '(a)' in 1 of 1 file:\n\n  a.lisp:\n    1:1  (a)\nNote: Emacs did not say in time whether it has unsaved changes, so such changes may be missing here.",
+      "Found 1 match of '(a)' in 1 of 1 file:\n\n  a.lisp:\n    1:1  (a)\nNote: Emacs did not report in time whether it has unsaved changes, so such changes may be missing here.",
     );
     editor.answerUnsaved = ({ id }) => {
       const lines = late.map((request) =>
@@ -320,7 +320,7 @@ describe('an editor that gives no valid answer', () => {
   test('is named by the error when there is no such file or definition on the disk', async () => {
     const { session, root, editor } = await start();
     editor.unsaved = undefined;
-    const sentence = ' Emacs did not say in time whether it has unsaved changes.';
+    const sentence = ' Emacs did not report in time whether it has unsaved changes.';
     expect(await session.text('read_buffer', { buffer: 'new.lisp' })).toBe(
       `There is no file new.lisp in the workspace ${root.path}. No file has a similar name.${sentence}`,
     );

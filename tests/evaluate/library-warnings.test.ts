@@ -33,7 +33,7 @@ describe('style warnings', () => {
     expect(await load('program')).toBe(
       'Loaded system program, with lib\n\nWarnings (1):\n  program/program.lisp\n' +
         '    STYLE-WARNING (line 1:1, DEFUN PROGRAM): The variable Y is defined but never used.\n\n' +
-        'Left out: 2 style warnings in libraries. load_system of a library with force: true shows its warnings.',
+        'Left out: 2 style warnings in libraries. To see those of a library, call load_system with force: true.',
     );
   });
 
@@ -56,7 +56,7 @@ describe('style warnings', () => {
 
 describe('an evaluated form that loads a library', () => {
   const left = (count: string) =>
-    `Left out: ${count} in files outside the workspace. load_system of a library with force: true shows its warnings.`;
+    `Left out: ${count} in files outside the workspace. To see those of a library, call load_system with force: true.`;
 
   test('counts the warnings of its files, and tells those of the program and of the form', async () => {
     libraries.put('lib.lisp', '(defun lib (x) 1)\n(defun more () (lib-undefined))\n');

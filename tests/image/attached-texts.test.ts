@@ -34,14 +34,14 @@ test('a flag that requires a sandbox keeps to own images, and the notice names i
     expect(readConfig(args, {}).ownImageRequiredBy).toBe(undefined);
   const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
   expect(noticeText({ kind: 'unused', served, ownImageRequiredBy: '--sandbox on' })).toBe(
-    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server stays with its own image, because it was started with --sandbox on, and the other image is not confined. To use that one, ask the user to start this server without the flag.',
+    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server keeps its own image, because it was started with --sandbox on, and the other image is not sandboxed. To use that image, ask the user to start this server without the flag.',
   );
 });
 
 test('the start file that an image of the user does not load is named once', () => {
   const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
   expect(noticeText({ kind: 'attached', served, how: '', startFile: '/shop/start.lisp' })).toBe(
-    'This server works in the image sbcl-1 (SBCL 2.2.9, pid 12), which serves /shop; live-lisp never ends it. The start file /shop/start.lisp was not loaded there; load_file loads it.',
+    'This server works in the image sbcl-1 (SBCL 2.2.9, pid 12), which serves /shop; live-lisp never ends it. The start file /shop/start.lisp was not loaded in that image; load_file loads it.',
   );
 });
 

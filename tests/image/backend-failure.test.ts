@@ -28,7 +28,7 @@ test('in the thread that reads requests', async () => {
   await evaluated('(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) 42)');
   const { text, isError } = await session.call('get_last_error', {});
   expect({ text, isError }).toEqual({
-    text: `The lookup failed, because code of the image signalled COMMON-LISP::TYPE-ERROR: live-lisp failed, so nothing was done (The value 42 is not of type SEQUENCE). The image is kept. Call again; ${DETAILS}`,
+    text: `The lookup failed, because code in the image signalled COMMON-LISP::TYPE-ERROR: live-lisp failed, so nothing was done (The value 42 is not of type SEQUENCE). The image is kept. Call again; ${DETAILS}`,
     isError: true,
   });
   await evaluated("(setf (live-lisp.jobs::session-errors live-lisp.jobs::*session*) '())");

@@ -152,7 +152,7 @@ describe('an image that serves the workspace', () => {
     const session = await start(['--no-sandbox']);
     expect(await evaluate(session, '(defvar *mine* 1)')).toEqual(good('*MINE*'));
     const { served } = await serve();
-    const note = `Note: the image ${called(served)} serves ${root.path} now. This server stays with its own image, because calls have already used it. A new session of the client works in the other image.`;
+    const note = `Note: the image ${called(served)} serves ${root.path} now. This server keeps its own image, because calls have already used it. To use the other image, start a new session of the client.`;
     expect(await evaluate(session, '*mine*')).toEqual({ text: '1', notices: [note], isError: false });
     expect(await evaluate(session, '*mine*')).toEqual(good('1'));
   });
@@ -181,7 +181,7 @@ describe('an image that serves the workspace', () => {
     expect(await evaluate(session, '(boundp (quote *there*))')).toEqual({
       text: 'NIL',
       notices: [
-        `The image ${called(first.served)} is gone: ${lost}. This server works in the image ${called(served)}, which serves ${root.path}. It may lack what the lost one held: load or define again what you need.`,
+        `The image ${called(first.served)} is gone: ${lost}. This server works in the image ${called(served)}, which serves ${root.path}. It may lack definitions of the lost image: load or define again what you need.`,
       ],
       isError: false,
     });

@@ -36,7 +36,7 @@ exec '${SBCL}' "\${args[@]}"
 }
 
 const PLAIN =
-  /^This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves \((?:(?:; then )?its runtime gave up: SIGABRT received)+\)\. It evaluates and loads as always\. It does without: frames, places of frames, locals, .*\. Ask the user to run live-lisp doctor, which finds the part that ends images\.$/;
+  /^This Lisp image uses only documented parts of SBCL, because earlier images exited on their own \((?:(?:; then )?its runtime gave up: SIGABRT received)+\)\. Evaluating and loading work as always\. Missing: frames, places of frames, locals, .*\. Ask the user to run live-lisp doctor, which finds the part that ends images\.$/;
 
 test('images that end before they greet are followed by a plain one', async () => {
   const session = await withDeadly('SB-INT:ENCAPSULATE');

@@ -115,7 +115,7 @@ ${LOADS}`);
     expect(await compared('(make-instance \'shop::cart) (probe-file "link.lisp")')).toEqual([
       `${heading('shop, extra.lisp')} the same.`,
       expect.stringMatching(/^\[1\] #<SHOP::CART \{[0-9A-F]+\}>\n\[2\] #P".*\/app\/extra\.lisp"$/),
-      'Values were compared as printed, without what is in #<...> or was cut. To compare such parts, have the form return them.',
+      'Values were compared as printed, ignoring what is inside #<...> or was cut. To compare such parts, return them from the form.',
     ]);
     root.put('app/shop.lisp', CHANGED);
   });
@@ -138,7 +138,7 @@ ${LOADS}`);
     expect(text).toContain('different values, loads.\n\nValues:\n-2\n\nLoads:\n-Loaded system shop\n');
     expect(text).toContain('+Error: Broken.\n');
     expect(text).toContain(
-      '\n\nThe files on the disk could not all be loaded, so the call was not made with them.',
+      '\n\nNot all files on the disk could be loaded, so the call was not made with them.',
     );
     root.put('app/shop.lisp', CHANGED);
   });

@@ -189,7 +189,7 @@ describe('two images of which calls have to name one', () => {
     );
     const taking = form.replace('only_there', 'taking').replace("'()", '\'((:name "image" :type :string))');
     expect((await session.call('eval_form', { form: taking, ...gpu })).text).toContain(
-      "Tool taking was not registered, because it has a parameter 'image', with which calls choose an image of this server. Give the parameter another name.",
+      "Tool taking was not registered: the parameter name 'image' is reserved for choosing an image of this server. Give the parameter another name.",
     );
   });
 

@@ -58,6 +58,6 @@ test('reads a file again that was edited meanwhile', async () => {
   utimesSync(path, new Date(), new Date(Date.now() + 5000));
   // A class has no offset on record, so its form is counted in the text that was loaded.
   expect((await placesOf('edited'))[1]).toBe(
-    'edited.lisp:6:3 (the file changed since it was loaded, but not this form)',
+    'edited.lisp:6:3 (the file has changed since it was loaded; this form has not)',
   );
 });

@@ -34,9 +34,9 @@ Methods that stay (2):
   (MILL::FAST)  mill.lisp:6:1  (defmethod run ((x fast)) x)
   (COMMON-LISP::INTEGER)  mill.lisp:5:1  (defmethod run ((x integer)) x)
 
-Tests: not known, because ASDF knows no loaded system as the test system of another.
+Tests: unknown, because ASDF lists no loaded system as the test system of another.
 
-Exports and imports of its name, which stay (1):
+Unaffected exports and imports of its name (1):
   mill.lisp:1:39  (defpackage :mill (:use :cl) (:export #:run))
 
 mill.lisp:7  MILL::RUN :AFTER (MILL::FAST) [METHOD]
@@ -47,7 +47,7 @@ mill.lisp:7  MILL::RUN :AFTER (MILL::FAST) [METHOD]
   test('that is primary', async () => {
     const parts = await text('impact_of_change', { name: '(defmethod run ((x integer)))', package: 'mill' });
     expect(parts.split('\n\n').slice(2, 4)).toEqual([
-      'A call to which no other primary method applies would signal an error.',
+      'Calls without another applicable primary method would signal an error.',
       `Methods that stay (2):
   :AFTER (MILL::FAST)  mill.lisp:7:1  (defmethod run :after ((x fast)) (print x))
   (MILL::FAST)  mill.lisp:6:1  (defmethod run ((x fast)) x)`,
@@ -57,7 +57,7 @@ mill.lisp:7  MILL::RUN :AFTER (MILL::FAST) [METHOD]
   test('takes its new lambda list in a whole definition only', async () => {
     const call = { name: '(defmethod mill:run ((x integer)))', lambda_list: '(x y)' };
     expect(await text('impact_of_change', call)).toBe(
-      'The parameter lambda_list is for a function or generic function. For a method, give its whole new DEFMETHOD as definition.',
+      'The parameter lambda_list is for functions and generic functions. For a method, give its whole new DEFMETHOD in the parameter definition.',
     );
   });
 });
@@ -67,7 +67,7 @@ test('who_calls of a method tells the callers of its generic function, and says 
     `Functions that call MILL::RUN:
 
   MILL::GO-ON
-Note: calls go to the generic function; their arguments decide which of them enter the method :AFTER (MILL::FAST).`,
+Note: calls go to the generic function; the arguments of each call decide whether it runs the method :AFTER (MILL::FAST).`,
   );
 });
 

@@ -55,12 +55,12 @@ describe('besides', () => {
     expect(await reported({ name: 'do-pack' })).toContain(`No calls are known.\n\n${found}Tests: `);
     // The reader was just told of them.
     const note =
-      '\nNote: it may be called through a computed symbol, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.';
+      '\nNote: it may be called (as noted earlier) through a computed symbol by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.';
     expect(await other.text('who_calls', { name: 'do-pack', package: 'own' })).toBe(
       `No callers found for OWN::DO-PACK${note}`,
     );
     const again =
-      'It may be called through a computed symbol, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.\n\n';
+      'It may be called (as noted earlier) through a computed symbol by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.\n\n';
     expect(await reported({ name: 'do-pack' })).toContain(`No calls are known.\n\n${again}Tests: `);
     expect(await reported({ name: 'crate' })).toContain(`\n\n${again.replace('called', 'used')}Instances`);
     expect(await reported({ name: 'mapcar', package: 'elsewhere' })).not.toContain('DISPATCH');
@@ -99,11 +99,11 @@ describe('besides', () => {
 
   test('files that are not loaded and call it', async () => {
     expect(await reported({ name: 'twice' })).toContain(
-      '\n\nFiles that name it, not loaded, so not checked: test.lisp:3  user.lisp:2,3,4\n\n',
+      '\n\nFiles that name it, not checked because they are not loaded: test.lisp:3  user.lisp:2,3,4\n\n',
     );
     await other.text('load_file', { path: 'user.lisp' });
     expect(await reported({ name: 'twice' })).toContain(
-      'Files that name it, not loaded, so not checked: test.lisp:3\n\n',
+      'Files that name it, not checked because they are not loaded: test.lisp:3\n\n',
     );
     expect(await reported({ name: 'large' })).not.toContain('not loaded');
   });
@@ -121,7 +121,7 @@ describe('besides', () => {
     await other.text('load_system', { system: 'through' });
     const call = { name: 'inner', package: 'through' };
     expect(await reported(call)).toContain(
-      '\n\nNo test that is loaded is known to reach it. These test files are not loaded, and their tests may reach it: through-tests.lisp. Load them first (load_system), and ask again.\n\n',
+      '\n\nNo loaded test is known to reach it. Tests in these files, which are not loaded, may reach it: through-tests.lisp. Load them with load_system, then call again.\n\n',
     );
     await other.text('load_system', { system: 'through/tests' });
     expect(await reported(call)).toContain('\n\nTests that reach it (1):\n  through-tests.lisp:2:1  ');

@@ -27,7 +27,7 @@ function row(caller: string, within: string, text: string, why = '', shown = tru
   return `  ${[caller, at, shown && line.trim(), why && `[${why}]`].filter(Boolean).join('  ')}`;
 }
 
-const NO_TESTS = 'Tests: not known, because ASDF knows no loaded system as the test system of another.';
+const NO_TESTS = 'Tests: unknown, because ASDF lists no loaded system as the test system of another.';
 /** Whether PART of an answer is the text of a definition, below its place. */
 const isText = (part: string) => /^\S+:\d+(?:-\d+)? {2}\S.*\]\n/.test(part);
 const impact = async (name: string, more: object = {}) =>
@@ -163,7 +163,7 @@ describe('a function', () => {
     );
     expect(await other.text('impact_of_change', { name: 'item-price' })).toContain('\n\nNo calls are known.');
     expect(await other.text('impact_of_change', { name: 'price' })).toBe(
-      'COMMON-LISP-USER::PRICE is not defined as a function. It is a slot of COMMON-LISP-USER::ITEM: as name give the class, and as definition its form without the slot.',
+      'COMMON-LISP-USER::PRICE is not defined as a function. It is a slot of COMMON-LISP-USER::ITEM. Pass that class as name, and its form without the slot as definition.',
     );
   });
 
@@ -260,7 +260,7 @@ describe('what it cannot do says why', () => {
     ],
     [
       { name: 'price', lambda_list: '(item' },
-      'The lambda_list (item cannot be read. Give a list such as (item &optional count &key currency), or () for none.',
+      'The lambda_list (item cannot be read. Give a list such as (item &optional count &key currency), or () for no parameters.',
     ],
     [
       { name: 'price', lambda_list: '(x)', definition: '(defun price (x))' },

@@ -220,6 +220,6 @@ test('a metaclass with readers that fail hides no class', async () => {
   );
   await session.eval('(defmethod sb-mop:class-direct-slots ((class fails)) (error "no slots"))');
   expect(await session.text('impact_of_change', { name: 's' })).toBe(
-    'COMMON-LISP-USER::S is not defined as a function. It is no class either, so what depends on it is not known; search_in_buffer finds its name.',
+    'COMMON-LISP-USER::S is not defined as a function. It is not a class either, so its dependents are unknown; search_in_buffer finds its name.',
   );
 });

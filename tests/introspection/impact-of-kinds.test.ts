@@ -53,7 +53,7 @@ test('a name with a setf function only', async () => {
 
 test('a function whose place is another definition', async () => {
   expect(await impact('cell', 3)).toBe(
-    'PLACES::CELL [FUNCTION] (BAG)\n\nNo calls are known.\n\n(setf PLACES::CELL) is a separate definition: impact_of_change with that name lists the forms that set such a place.',
+    'PLACES::CELL [FUNCTION] (BAG)\n\nNo calls are known.\n\n(setf PLACES::CELL) is a separate definition; impact_of_change of that name lists its uses.',
   );
 });
 
@@ -77,7 +77,7 @@ test('a structure that is a list, and the setter of its slot', async () => {
 
 test('a name of which nothing is known', async () => {
   expect(await impact('hinted', 1)).toBe(
-    'PLACES::HINTED is not defined as a function. It is no class either, so what depends on it is not known; search_in_buffer finds its name.',
+    'PLACES::HINTED is not defined as a function. It is not a class either, so its dependents are unknown; search_in_buffer finds its name.',
   );
 });
 

@@ -57,7 +57,7 @@ test.each([{}, { lambda_list: '()' }])('with %j: each place in the code that nam
         row(11, 'index', 2, 'FINDS'),
         row(13, 'types:index').replace('types.lisp', 'ELSEWHERE::OWN  types.lisp'),
       ].join('\n'),
-      `Exports and imports of its name, which stay (1):\n${row(1, '#:index')}`,
+      `Unaffected exports and imports of its name (1):\n${row(1, '#:index')}`,
     ].join('\n\n'),
   );
 });
@@ -95,10 +95,10 @@ test('setf expanders, of which SBCL records no uses either, are told by the form
 
   top-level form at places.lisp:5
     places.lisp:6:3  (setf (place x) 3))
-Note: TYPES::(SETF PLACE) is a setf expander, not a function. SBCL records no uses of it: only forms in files that are loaded are shown.`,
+Note: TYPES::(SETF PLACE) is a setf expander, not a function. SBCL records no uses of it, so only forms in loaded files are shown.`,
   );
   expect(await written.session.text('who_calls', { name: '(setf types::far)' })).toBe(
-    'No callers found for TYPES::(SETF FAR)\nNote: TYPES::(SETF FAR) is a setf expander, not a function. SBCL records no uses of it: only forms in files that are loaded are shown.',
+    'No callers found for TYPES::(SETF FAR)\nNote: TYPES::(SETF FAR) is a setf expander, not a function. SBCL records no uses of it, so only forms in loaded files are shown.',
   );
   expect(
     (await written.session.text('impact_of_change', { name: '(setf types::place)' })).split('\n\n')[1],

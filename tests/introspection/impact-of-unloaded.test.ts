@@ -28,15 +28,18 @@ const files = async (name: string) =>
     .filter((part) => part.includes('not loaded'));
 
 test.each([
-  ['depot', ['Tests that name it, not loaded, so not checked: depot-tests.lisp:1,3,4', 'script.lisp:1']],
+  [
+    'depot',
+    ['Tests that name it, not checked because they are not loaded: depot-tests.lisp:1,3,4', 'script.lisp:1'],
+  ],
   [
     'depot::*crates*',
-    ['Tests that name it, not loaded, so not checked: depot-tests.lisp:3', 'script.lisp:2'],
+    ['Tests that name it, not checked because they are not loaded: depot-tests.lisp:3', 'script.lisp:2'],
   ],
-  ['depot::crate', ['Tests that name it, not loaded, so not checked: depot-tests.lisp:4']],
+  ['depot::crate', ['Tests that name it, not checked because they are not loaded: depot-tests.lisp:4']],
   ['depot::mass', ['script.lisp:2']],
 ])('%s', async (name, expected) => {
-  const named = 'Files that name it, not loaded, so not checked: ';
+  const named = 'Files that name it, not checked because they are not loaded: ';
   expect(await files(name)).toEqual(expected.map((part) => (part.startsWith('T') ? part : named + part)));
 });
 
@@ -46,6 +49,6 @@ test('a system', async () => {
     'depot/tests [SYSTEM]\n\nSystems that depend on it (1): depot/wharf (not loaded)',
   );
   expect(await impact('depot/wharf')).toBe(
-    'depot/wharf [SYSTEM]\n\nNo system that ASDF has registered depends on it.',
+    'depot/wharf [SYSTEM]\n\nNo system registered with ASDF depends on it.',
   );
 });

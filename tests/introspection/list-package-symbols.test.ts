@@ -53,7 +53,7 @@ test('CL is locked, and its 978 symbols are counted', async () => {
   const lines = (await list('CL')).split('\n');
   expect(lines[0]).toBe('Package COMMON-LISP');
   expect(lines[1]).toBe('Nicknames: CL');
-  expect(lines).toContain('Locked: redefining what its symbols name is an error unless the lock is removed.');
+  expect(lines).toContain('Locked: redefining its symbols is an error unless it is unlocked.');
   expect(lines).toContain('Symbols: 978 external, 0 internal, 0 inherited');
 });
 

@@ -82,12 +82,12 @@ describe('what is no macro form', () => {
     ['42', '42', ''],
     ['((lambda (x) x) 1)', '((LAMBDA (X) X) 1)', ''],
   ])('%s says so', async (form, text, what) => {
-    expect(await expansion(form)).toBe(`${text}\n\nNote: it is no macro form.${what}`);
+    expect(await expansion(form)).toBe(`${text}\n\nNote: it is not a macro form.${what}`);
   });
 
   test('has no macro form in it either, says mode all', async () => {
     expect(await expansion('(list (car x))', { mode: 'all' })).toBe(
-      '(LIST (CAR X))\n\nNote: there is no macro form in it.',
+      '(LIST (CAR X))\n\nNote: it contains no macro forms.',
     );
   });
 });
@@ -119,11 +119,8 @@ describe('what goes wrong', () => {
   });
 
   test.each([
-    ['', 'Error: there is no form to expand: the text holds only white space or comments.'],
-    [
-      '(a) (b)',
-      'Error: the text goes on after its first form; nothing was expanded. Give one form per call.',
-    ],
+    ['', 'Error: there is no form to expand: the text contains only white space or comments.'],
+    ['(a) (b)', 'Error: there is text after the first form; nothing was expanded. Give one form per call.'],
     [
       '(a',
       'Error: form 1 cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 1, column 3. Nothing was evaluated.',
@@ -153,7 +150,7 @@ describe('what goes wrong', () => {
     const answer = await expand('(when a b)', { mode: 'all' });
     expect(answer).toEqual(
       error(
-        'Error: mode all needs the code walker of SBCL (the contrib sb-cltl2), which this SBCL does not have. Expand the forms inside one by one, with mode full.',
+        'Error: mode all needs the code walker of the contrib sb-cltl2, which this SBCL lacks. Expand the inner forms one by one, with mode full.',
       ),
     );
   });

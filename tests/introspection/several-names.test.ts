@@ -89,7 +89,7 @@ test('of several names one that is not there is told among the others', async ()
 
 test('which functions of a package nobody uses', async () => {
   expect(await session.text('who_calls', { package: 'many', unused: true })).toBe(
-    `Functions of MANY that nobody uses (10 of 16):
+    `Functions of MANY that nothing uses (10 of 16):
 
 Exported functions (2):
   ENTRY  Enters.
@@ -107,7 +107,7 @@ Internal functions (7):
 Internal macros (1):
   LONELY
 
-Used only by functions that nobody uses, or by each other (4): Odd Name, PASSED, PING, PONG
+Used only by unused functions or by each other (4): Odd Name, PASSED, PING, PONG
 
 Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.`,
   );
@@ -134,7 +134,7 @@ test('a macro is used by top-level forms of files that are loaded', async () => 
   );
   await session.eval(`(load "${path}")`);
   expect(await session.text('who_calls', { package: 'macros', unused: true })).toContain(
-    'nobody uses (1 of 2):\n\nInternal macros (1):\n  LONELY\n\n',
+    'nothing uses (1 of 2):\n\nInternal macros (1):\n  LONELY\n\n',
   );
 });
 
@@ -156,7 +156,7 @@ test('what names an unused function in its data is told, unless it declares it a
   );
   await session.eval(`(load (compile-file "${path}"))`);
   expect(await session.text('who_calls', { package: 'templates', unused: true })).toContain(
-    `nobody uses (6 of 6):
+    `nothing uses (6 of 6):
 
 Internal functions (4):
   DAY
@@ -196,14 +196,14 @@ test('callers outside of a system are left out when it is named', async () => {
     'No callers found for WITHIN/BASE::TRIED\nNote: callers outside of that system are left out: 1.',
   );
   expect(await callers({ within: 'nowhere' })).toBe(
-    'No system nowhere is known in this image; load_system loads one.',
+    'This image has no system nowhere; load_system loads systems.',
   );
   expect(await callers({ within: '' })).toBe(await callers({}));
   const unused = (more: object) =>
     session.text('who_calls', { package: 'within/base', unused: true, ...more });
-  expect(await unused({})).toBe('Functions of WITHIN/BASE that nobody uses (0 of 2).');
+  expect(await unused({})).toBe('Functions of WITHIN/BASE that nothing uses (0 of 2).');
   expect(await unused({ within: 'within' })).toMatch(
-    /^Functions of WITHIN\/BASE that nobody in within uses \(1 of 2\):\n\nExported functions \(1\):\n {2}TRIED\n/,
+    /^Functions of WITHIN\/BASE that nothing in within uses \(1 of 2\):\n\nExported functions \(1\):\n {2}TRIED\n/,
   );
 });
 

@@ -122,7 +122,7 @@ test('C31 code outside functions is told with its kind', async () => {
 
 test('a symbol macro has no references of its own; a note says where its users are', async () => {
   expect(await references('looks::first-unit')).toBe(`No references found for LOOKS::FIRST-UNIT
-Note: LOOKS::FIRST-UNIT is a symbol macro: SBCL keeps no references to it. Code that uses it refers to its expansion, (CAR (LIST LOOKS:*UNIT*)).`);
+Note: LOOKS::FIRST-UNIT is a symbol macro: SBCL records no references to it, only to its expansion, (CAR (LIST LOOKS:*UNIT*)).`);
 });
 
 test.each([
@@ -173,7 +173,7 @@ test('an SBCL without cross references to its own variables says so', async () =
     `(sb-ext:without-package-locks (setf (fdefinition ${WITHOUT_XREFS}) (constantly t)))`,
   );
   expect((await references('*print-base*')).split('\n').at(-1)).toBe(
-    'Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so references can be missing here.',
+    'Note: this SBCL records no cross references to symbols of its own packages, such as COMMON-LISP, so references may be missing here.',
   );
 });
 
@@ -188,7 +188,7 @@ describe('a function that binds the variable and sets it', () => {
       `Functions that set OWN-BINDING::*RATE*:
 
   OWN-BINDING::ALL
-  OWN-BINDING::BOUND (binds it too, so perhaps sets that binding only)`,
+  OWN-BINDING::BOUND (also binds it, so it may set only that binding)`,
     );
   });
 

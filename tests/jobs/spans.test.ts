@@ -106,7 +106,7 @@ test('a call in a file that was changed after its system came from fasls, and be
   const text = await session.text('who_calls', { name: 'later-callee', sites: true });
   await session.close();
   expect(text.split('\n')).toContain(
-    '    later-file.lisp:6:5  (later-callee y))) (the file changed since it was loaded, but not this form)',
+    '    later-file.lisp:6:5  (later-callee y))) (the file has changed since it was loaded; this form has not)',
   );
 });
 

@@ -170,7 +170,7 @@ test.each([
   [{ milliseconds: 9000, collectedMilliseconds: 49 }, '9.0 s'],
   [
     { milliseconds: 9000, silentMs: 2000, collectedMilliseconds: 50, file: '/f.lisp', characters: 2 },
-    '9.0 s, 0.1 s of it collecting garbage, the image has not reacted for 2.0 s; it may be collecting garbage, /f.lisp, 2 characters of output',
+    '9.0 s, 0.1 s of it collecting garbage, the image has not responded for 2.0 s; it may be collecting garbage, /f.lisp, 2 characters of output',
   ],
 ] satisfies [Progress, string][])('%j reads %s', (progress, text) => {
   expect(progressText(progress)).toBe(text);

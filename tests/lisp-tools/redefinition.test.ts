@@ -62,7 +62,7 @@ test('S2.20 C19 a call that waits runs the handler for which it was validated', 
     const [once, twice] = await Promise.all(waiting);
     expect(once).toMatchObject({ text: 'first', isError: false });
     expect(twice).toMatchObject({
-      text: 'Tool twice was defined again while this call waited, so nothing was done. Call it again.',
+      text: 'Tool twice was redefined while this call waited, so nothing was done. Call it again.',
       isError: true,
     });
     await Promise.all(filling);

@@ -57,7 +57,7 @@ test('a file that cannot be written takes nothing from the profile', async () =>
   expect(isError).toBe(false);
   expect(text).toContain('COMMON-LISP-USER::WORK');
   expect(text.split('\n').at(-1)).toBe(
-    `Note: The flame graph could not be written (EEXIST: file already exists, mkdir '${profiles}'). Let the server write there, and take the profile again.`,
+    `Note: The flame graph could not be written (EEXIST: file already exists, mkdir '${profiles}'). Give the server write access there, then profile again.`,
   );
 });
 

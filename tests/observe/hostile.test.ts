@@ -183,7 +183,7 @@ test('of a run with more samples than are kept', async () => {
     observe({ form: `(list (early ${n}) (late ${n}))`, mode: 'alloc', seconds: 0.1 });
   const text = await profile(14_000_000);
   expect(text).toContain(
-    'Note: There were more samples than are kept, so only the beginning is in the profile. Profile a smaller part of the program.',
+    'Note: There were too many samples to keep all, so the profile covers only the beginning. Profile a smaller part of the program.',
   );
   expect(text).not.toMatch(/%.* [kM]B/);
   // 512 MB.

@@ -95,13 +95,13 @@ describe('calls', () => {
 
   test('of a function with a compiler macro that replaced them are told so', async () => {
     expect(await observe({ form: '(replaces)', functions: ['replaced-by-macro'] })).toBe(
-      'No call of REPLACED-BY-MACRO was seen.\n\nNote: Calls of REPLACED-BY-MACRO that a compiler macro replaced are not seen.\n\nValue: 3',
+      'No call of REPLACED-BY-MACRO was recorded.\n\nNote: Calls of REPLACED-BY-MACRO that a compiler macro replaced are not recorded.\n\nValue: 3',
     );
   });
 
   test('of a function compiled for speed that calls itself are told to be unseen', async () => {
     expect(await observe({ form: '(leap 3)', functions: ['leap'] })).toBe(
-      '1 call in N.\n  (LEAP 3) => 0  N\n\nNote: Recursive calls of LEAP are not seen: SBCL compiled them as jumps, as it does when speed or space is above debug.\n\nValue: 0',
+      '1 call in N.\n  (LEAP 3) => 0  N\n\nNote: Recursive calls of LEAP are not recorded: SBCL compiled them as jumps, as it does when speed or space is above debug.\n\nValue: 0',
     );
     expect(await observe({ form: '(no-leap 3)', functions: ['no-leap'] })).toBe(
       '1 call in N.\n  (NO-LEAP 3) => 3  N\n\nValue: 3',
@@ -187,7 +187,7 @@ describe('the program behaves the same', () => {
     const { text, isError } = await session.call('observe', { form: '1', functions: [name] });
     expect(isError).toBe(true);
     expect(text).toMatch(
-      /^\S+ is a function of SBCL, and of these only generic functions can be observed\. Observe functions of the program/,
+      /^\S+ is a function of SBCL; only generic functions of SBCL can be observed\. Observe functions of the program/,
     );
   });
 
@@ -487,6 +487,6 @@ test('the first run of a form that fills a table is told apart from the runs tha
 
 test('a package that is not there is loaded first', async () => {
   expect(await session.text('observe', { form: '(not-there-yet:run)' })).toBe(
-    'Error: form 1 cannot be read: Package NOT-THERE-YET does not exist.\nIt begins at line 1, column 1; reading stopped at line 1, column 19. Nothing was evaluated. When a system defines it, call load_system first.',
+    'Error: form 1 cannot be read: Package NOT-THERE-YET does not exist.\nIt begins at line 1, column 1; reading stopped at line 1, column 19. Nothing was evaluated. If a system defines it, call load_system first.',
   );
 });

@@ -85,5 +85,5 @@ test('others have their turn while much is read, and a cancel ends it', async ()
   const controller = new AbortController();
   const searching = call(getReplHistoryTool(history), { containing: 'x' }, { signal: controller.signal });
   setTimeout(() => controller.abort(), 1);
-  await expect(searching).rejects.toThrow('The call was cancelled before all was read.');
+  await expect(searching).rejects.toThrow('The call was cancelled before all records were read.');
 });

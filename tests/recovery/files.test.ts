@@ -173,7 +173,7 @@ describe('a file that was loaded', () => {
     const { text, reported: notice } = await afterLoss(session, "(list (one) (fboundp 'two))");
     expect(text).toBe('(:OTHER NIL)');
     expect(notice).toContain(
-      `  ${one}: has changed since, and its old content was not kept; the new content was loaded`,
+      `  ${one}: has changed since; its old content was not kept, so the new content was loaded`,
     );
     expect(notice).toContain(`  load_file ${two}: It is gone, and its old content was not kept.`);
   });

@@ -108,7 +108,7 @@ test('several that end the image: after three it is started without', async () =
   rmSync(mark);
   expect(text).toBe('NIL');
   expect(notice).toContain(
-    'What the lost image had was not built again: each attempt ended the new image. restart_image tries once more, and leaves out what ended it.\nNot built again (3):',
+    'The state of the lost image was not built again: each attempt ended the new image. restart_image tries once more, without the steps that ended it.\nNot built again (3):',
   );
   await killImage(session);
   expect((await afterLoss(session, '(list (harmless) *deadly-3*)')).text).toBe('(1 1)');
@@ -171,7 +171,7 @@ test('what comes when the time for all is over is not built, not blamed, and bui
   expect([text, notice]).toEqual([
     '(NIL NIL)',
     expect.stringContaining(
-      '\nThere was no time for the last 1 step: after 120 s no further step is started. Call restart_image to try again, or load what you need.',
+      '\nThere was no time to run the last 1 step: after 120 s, no further step is started. Call restart_image to try again, or load what you need.',
     ),
   ]);
   await session.call('restart_image');

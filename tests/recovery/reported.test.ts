@@ -52,7 +52,7 @@ test('a form that did not end well is not run again, and told when it would buil
     text: '(1 NIL NIL)',
     reported: reported(
       built('1 form'),
-      'Not run again, because they failed or were interrupted (2):',
+      'Forms not run again, because they failed or were interrupted (2):',
       '  (progn (defun half () 1) (error "No."))',
       '  (progn (defvar *slow* 1) (princ "begun") (loop))',
     ),
@@ -70,7 +70,7 @@ test('a form that the image ends with, or whose error is held then, is told when
     text: '(NIL NIL)',
     reported: reported(
       'There was nothing to build again.',
-      'Not run again, because they failed or were interrupted (1):',
+      'Forms not run again, because they failed or were interrupted (1):',
       `  ${held}`,
     ),
   });
@@ -94,7 +94,7 @@ test('a load that the image ends with, or whose error is held then, is told', as
   expect(notices.join('\n')).toContain(
     [
       'There was nothing to build again.',
-      'Not run again, because they failed or were interrupted (2):',
+      'Forms not run again, because they failed or were interrupted (2):',
       `  load_file ${join(folder.path, 'ends.lisp')}`,
       `  load_file ${join(folder.path, 'errs.lisp')}`,
     ].join('\n'),
@@ -196,7 +196,7 @@ test('what is built again is suspected while images are lost soon, and left by a
   const reportedOf = async (form: string) =>
     (await session.call('eval_form', { form })).notices.filter((text) => text.includes('new Lisp image'));
   const suspected = (count: number) =>
-    `\nEach of the ${count} previous images was also built again, and was lost soon after. If what is built again is the cause, call restart_image with rebuild: none.`;
+    `\nEach of the ${count} previous images was also built again and lost soon after. If the rebuilt state is the cause, call restart_image with rebuild: none.`;
   const reported: string[] = [];
   for (const _ of [1, 2, 3, 4, 5]) reported.push(...(await reportedOf('(sb-ext:exit :abort t)')));
   reported.push(...(await reportedOf('(harmless)')));

@@ -34,7 +34,7 @@ test('rebuild: none forgets what was there, also for the next loss', async () =>
   const session = await start();
   await session.eval('(defun f () 1)');
   expect(await session.text('restart_image', { rebuild: 'none' })).toBe(
-    `${RESTARTED} As asked, nothing was built again; the 1 step of the journal (definitions, loads and the like) is forgotten.`,
+    `${RESTARTED} As requested, nothing was built again; the 1 step of the journal (definitions, loads and the like) was discarded.`,
   );
   await session.eval('(defun g () 1)');
   await killImage(session);

@@ -20,7 +20,7 @@ test('a form that is evaluated again without its effect is no built one, and wha
       'Built again, but this is missing (2):',
       '  (when *flag* (defun g1 () 1)): COMMON-LISP-USER::G1',
       "  (define-all (if *flag* '(g2 g3) '(g2))): COMMON-LISP-USER::G3",
-      'Built again from the initial values of variables that had been set (2):',
+      'Forms built again with the initial values of variables, not the values set since (2):',
       '  (when *flag* (defun g1 () 1))',
       "  (define-all (if *flag* '(g2 g3) '(g2)))",
       'Not run again: 1 form in which no definition was seen; it may have set COMMON-LISP-USER::*FLAG*. What only it made is gone.',
@@ -40,7 +40,7 @@ test('a form that used a variable which had been set can be another, once', asyn
     text: '(1 2)',
     reported: reported(
       built('5 forms'),
-      'Built again from the initial values of variables that had been set (2):',
+      'Forms built again with the initial values of variables, not the values set since (2):',
       '  (let ((n *n*)) (defun h1 () n))',
       '  (defparameter *copy* (* 2 *src*))',
       'Not run again: 2 forms in which no definition was seen; they may have set COMMON-LISP-USER::*N*, COMMON-LISP-USER::*SRC*. What only they made is gone.',
@@ -82,7 +82,7 @@ test('a form whose own answer could not be shown is not run again', async () => 
     text: '(1 3)',
     reported: reported(
       built('1 form'),
-      'Not run again, because they failed or were interrupted (1):',
+      'Forms not run again, because they failed or were interrupted (1):',
       `  ${poison}`,
     ),
   });

@@ -54,7 +54,7 @@ test('a definition is found again in a file that was edited since it was loaded'
   );
   at.put('app.lisp', `(defpackage :app (:use :cl))\n(in-package :app)\n(defun zero () 0)\n${code()}`);
   expect(await rename('box-lid', 'top-of')).toBe(
-    'failed: APP::BOX-LID does not occur in the form at app.lisp:9 that defines it: a macro makes the name. Rename what the macro makes it from, such as the structure or the slot.',
+    'failed: APP::BOX-LID does not occur in its definition at app.lisp:9: a macro generates the name. Rename what the macro generates it from, such as the structure or the slot.',
   );
   at.put('app.lisp', '(defpackage :app (:use :cl))\n(in-package :app)\n(defun use () (broad))');
   expect(await rename('broad', 'wide', { dry_run: true })).toContain(

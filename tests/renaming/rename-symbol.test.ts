@@ -264,19 +264,19 @@ describe('nothing is changed', () => {
       'another package',
       'shop:total',
       'cl-user::total',
-      'SHOP::TOTAL stays in its package, and CL-USER is another. Give the parameter to without a package.',
+      "SHOP::TOTAL stays in its package, and CL-USER is another package. Give parameter 'to' without a package.",
     ],
     [
       'no name',
       'shop:total',
       '(a b)',
-      'The parameter to must be one symbol without quotes or parentheses, such as new-name, not (a b)',
+      "Parameter 'to' must be one symbol without quotes or parentheses, such as new-name, not (a b)",
     ],
     [
       'what a macro makes',
       'shop::item-price',
       'price-of',
-      'SHOP::ITEM-PRICE does not occur in the form at code.lisp:5 that defines it: a macro makes the name. Rename what the macro makes it from, such as the structure or the slot.',
+      'SHOP::ITEM-PRICE does not occur in its definition at code.lisp:5: a macro generates the name. Rename what the macro generates it from, such as the structure or the slot.',
     ],
     ['no symbol', 'shop::nothing', 'thing', 'Symbol NOTHING not found in package shop (status: NIL)'],
   ];
@@ -291,7 +291,7 @@ describe('nothing is changed', () => {
   test('for what was uninterned', async () => {
     await value('(let ((it (intern "LEFT" :shop))) (import it :cl-user) (unintern it :shop))');
     expect(await rename('cl-user::left', 'right')).toBe(
-      'failed: #:LEFT has no home package, since it was uninterned, so it cannot be renamed. Rename the symbol that now has its name in its former package, or change the name in the files.',
+      'failed: #:LEFT was uninterned, so it cannot be renamed. Rename the symbol that now has this name in the former package, or change the name in the files.',
     );
   });
 

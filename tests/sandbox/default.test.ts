@@ -258,7 +258,7 @@ describe('a file that programs outside obey', () => {
   test.each(['.npmrc', 'opencode.json'])('is told of when it appears, once: %s', async (file) => {
     const make = (name: string) => `(with-open-file (s "${name}" :direction :output) (print 1 s))`;
     expect(await noticesOf(`${make(`ordinary${file}`)} ${make(file)}`)).toEqual([
-      `Note: ${join(fresh.root, file)} is new. Programs outside of the sandbox obey it, and code in the sandbox may have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`,
+      `Note: ${join(fresh.root, file)} is new. Programs outside of the sandbox take commands or settings from it, and code in the sandbox may have created it. Unless you created it with your own tools, ask the user to check it before anything else runs there.`,
     ]);
     expect((await other.call('eval_form', { form: '1' })).notices).toEqual([]);
   });
@@ -366,7 +366,7 @@ describe('a refusal says what was refused and how a person allows it', () => {
     const file = join(home.path, 'new.txt');
     const writes = [place.root, tmpdir()].join(', ');
     expect(await lines(`(open ${lispString(file)} :direction :output)`)).toEqual([
-      `Note: the sandbox refused a write in ${home.path}. Code in the image may write only in ${writes}. A person can add it when they start the server (--write ${home.path}), or start it with --no-sandbox.`,
+      `Note: the sandbox refused a write in ${home.path}. Code in the image may write only in ${writes}. To allow it, the user can start the server with --write ${home.path} or with --no-sandbox.`,
     ]);
   });
 
@@ -385,7 +385,7 @@ describe('a refusal says what was refused and how a person allows it', () => {
 
   test('a write in what programs obey', async () => {
     expect(await lines('(open ".git/hooks/pre-commit" :direction :output)')).toEqual([
-      `Note: the sandbox refused a write in ${join(place.root, '.git', 'hooks')}, because programs outside the sandbox obey what is there. Change it outside of the image, or ask the user to start the server with --no-sandbox.`,
+      `Note: the sandbox refused a write in ${join(place.root, '.git', 'hooks')}, because programs outside the sandbox take commands or settings from it. Change it outside of the image, or ask the user to start the server with --no-sandbox.`,
     ]);
   });
 
@@ -401,12 +401,12 @@ describe('a refusal says what was refused and how a person allows it', () => {
 
   test('a rename into or out of a folder with a repository in it, and one of that folder', async () => {
     put(join(place.root, 'vendor', 'lib', 'a'), 'a');
-    const held = 'a folder that contains a repository, keys or settings of programs';
+    const held = 'a folder with a repository, keys or settings of programs';
     expect(await lines('(rename-file "vendor/lib/a" (merge-pathnames "a"))')).toEqual([
-      `Note: in the sandbox, each folder that code may write in counts as a separate disk, and so does ${held}. No file can be renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`,
+      `Note: in the sandbox, each writable folder is a separate file system, and so is ${held}. Files cannot be renamed from one to another. Write the temporary file beside its target, or copy it and delete the original.`,
     ]);
     expect(await lines('(rename-file "vendor/" (merge-pathnames "taken/"))')).toEqual([
-      `Note: in the sandbox, nothing can move or remove ${held}. Change what is in it, or do this outside of the image.`,
+      `Note: in the sandbox, code cannot move or remove ${held}. Change its contents, or do this outside of the image.`,
     ]);
     expect(await lines(`(error "Device or resource busy")`)).toEqual([]);
   });

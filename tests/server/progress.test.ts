@@ -55,7 +55,7 @@ async function heardUntil(session: Session, form: string, reported: RegExp, open
  *  no time to react. */
 function progressLine(rest: string): RegExp {
   const collected = '(, \\d+\\.\\d s of it collecting garbage)?';
-  const silent = '(, the image has not reacted for \\d+\\.\\d s; it may be collecting garbage)?';
+  const silent = '(, the image has not responded for \\d+\\.\\d s; it may be collecting garbage)?';
   return new RegExp(`^\\d+\\.\\d s${collected}${silent}${rest}$`);
 }
 
@@ -104,7 +104,7 @@ describe('a call', () => {
 
   test('that runs while the image does not react hears for how long', async () => {
     const { form, open } = gate();
-    const silent = /^\d+\.\d s, the image has not reacted for \d+\.\d s; it may be collecting garbage$/;
+    const silent = /^\d+\.\d s, the image has not responded for \d+\.\d s; it may be collecting garbage$/;
     const inside = join(folder.path, 'without-gcing');
     const code = `(sb-sys:without-gcing (close (open "${inside}" :direction :output)) ${form})`;
     const stands = heardUntil(session, code, silent, open);

@@ -236,11 +236,11 @@ describe('reset', () => {
       ],
       [
         'again::twice',
-        'again::twice names no variable. No variable was set, and no tests ran. Give the parameter reset names with packages, such as app::*table*.',
+        'again::twice names no variable. No variable was set, and no tests ran. In the parameter reset, give names with packages, such as app::*table*.',
       ],
       [
         '*nowhere*',
-        '*nowhere* names no variable. No variable was set, and no tests ran. Give the parameter reset names with packages, such as app::*table*.',
+        '*nowhere* names no variable. No variable was set, and no tests ran. In the parameter reset, give names with packages, such as app::*table*.',
       ],
     ] as const)
       expect(await reset('*table*', name)).toBe(why);

@@ -149,14 +149,14 @@ test('only the tests run that reach a definition', async () => {
     'No test reached BANK::BONUS when coverage was last recorded, so nothing ran. If tests were added since, call run_tests with coverage: true first.',
   );
   expect(await run({ touching: 'bank:deposits' })).toBe(
-    'No run with coverage measured a definition bank:deposits. Similar names: BANK::DEPOSIT. If it is new, run with coverage again.',
+    'No run with coverage measured bank:deposits. Similar names: BANK::DEPOSIT. If it is new, run with coverage again.',
   );
   expect(await run({ touching: 'cents', failed: true })).toBe(
     'Give only one of failed and touching; nothing was done.',
   );
   const { text } = await session.call('impact_of_change', { name: 'bank::fee' });
   expect(text).toContain(
-    'Tests that reached it in a run with coverage (1): CHECKS::FEES. To run them, give run_tests the parameter touching.',
+    'Tests that reached it in a run with coverage (1): CHECKS::FEES. To run them, use the parameter touching of run_tests.',
   );
   expect((await session.call('impact_of_change', { name: 'bank::bonus' })).text).toContain(
     'No test reached it in the last run with coverage.',
@@ -326,7 +326,7 @@ test('what cannot be measured is counted: forms that only their file lets read, 
     [
       'odd: 1 test passes (N s).',
       '',
-      'Coverage: nothing could be measured. Only functions and methods in loaded files of the workspace can be.',
+      'Coverage: nothing was measured. It is measured only for functions and methods in loaded files of the workspace.',
       'Definitions not measured: 2.',
     ].join('\n'),
   );
@@ -357,7 +357,7 @@ test('a file whose definitions can be loaded only once is tested, and not measur
     [
       'once: 1 test passes (N s).',
       '',
-      'Coverage: nothing could be measured. Only functions and methods in loaded files of the workspace can be.',
+      'Coverage: nothing was measured. It is measured only for functions and methods in loaded files of the workspace.',
       'Definitions not measured: 1.',
     ].join('\n'),
   );

@@ -49,7 +49,7 @@ test('nothing runs and nothing changes when the human denies it, or the call con
     ],
     [
       { edits: edit('0)', '1)'), failed: true },
-      'No tests ran yet, so none failed. Call run_tests without the parameter failed first.',
+      'No tests have run yet, so none failed. First call run_tests without the parameter failed.',
     ],
   ] as const) {
     expect(await run(args)).toEqual({ text, isError: true });
@@ -72,7 +72,7 @@ test('one question shows the diff and what is evaluated; then it is edited, load
     '\u2026 in shop.lisp',
   ]);
   expect(question).toContain(
-    "\nThen is evaluated:\n| (shop:total '((a . 5)))\nThen is evaluated:\n| (values)\n| (list 1)\nAll of it: ",
+    "\nThen this is evaluated:\n| (shop:total '((a . 5)))\nThen this is evaluated:\n| (values)\n| (list 1)\nAll of it: ",
   );
   const fixed = await run({ edits: edit('(cdr item) 1', '(cdr item) 0') });
   expect(fixed.text).toMatch(

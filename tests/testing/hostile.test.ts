@@ -98,7 +98,7 @@ test('tests without a known framework have the end of the test operation as verd
   ] as const)
     expect(await run({ system })).toEqual({ text: ended(tested), notices: [], isError: false });
   expect(await run({ system: 'alone' })).toEqual({
-    text: 'No tests ran: testing alone runs none and writes nothing.',
+    text: 'No tests ran: testing alone runs none and prints nothing.',
     notices: [],
     isError: true,
   });
@@ -129,7 +129,9 @@ test('what did not run behind a test that was left is told, also when an error w
   const [, error] = /Held as error (\d+)/.exec(held.text) ?? [];
   const { text } = await session.call('debug', { error: Number(error), restart: 'IGNORE', timeout: LIMIT });
   expect(text).toMatch(/^stops::stops: 2 of 3 tests fail \(.*\n {2}FAILS /);
-  expect(text).toContain('\nThe run ended there: isolate does not continue once an error is held.\n');
+  expect(text).toContain(
+    '\nThe run ended there: isolate does not continue while an error is held in the debugger.\n',
+  );
   const explained = await run({ test: 'stops::stops', on_error: 'hold' });
   const [, next] = /Held as error (\d+)/.exec(explained.text) ?? [];
   expect(await session.text('debug', { error: Number(next), restart: 'EXPLAIN' })).toContain(

@@ -25,6 +25,6 @@ test('what failed is told for a system, with tests of which it is not known whos
 test('tests that no framework has by name are told, with what to do', () => {
   expect(goneLine([])).toBe('');
   expect(goneLine(['file.lisp'])).toBe(
-    'Tests that no framework knows: file.lisp. To run an unnamed check, test its system.',
+    'Tests that no framework has: file.lisp. To run an unnamed check, test its system.',
   );
 });

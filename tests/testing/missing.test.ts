@@ -89,13 +89,13 @@ test('the tests of a system that does not name them are told where they may be, 
   const other = await startSession({ args: ['--root', kept.path] });
   try {
     expect(await other.text('run_tests', { system: 'kept' })).toBe(
-      'No tests ran: testing kept runs none and writes nothing. Systems kept/more, kept/tests depend on it and are not loaded. If the tests are there, call run_tests with system: "kept/more".',
+      'No tests ran: testing kept runs none and prints nothing. Systems kept/more, kept/tests depend on it and are not loaded. If the tests are there, call run_tests with system: "kept/more".',
     );
     expect(await other.text('run_tests', { system: 'kept/tests' })).toBe(
-      'No tests ran: testing kept/tests runs none and writes nothing. Packages with tests: COMMON-LISP-USER (1); give package or test.',
+      'No tests ran: testing kept/tests runs none and prints nothing. Packages with tests: COMMON-LISP-USER (1); give package or test.',
     );
     expect(await other.text('run_tests', { system: 'kept' })).toBe(
-      'No tests ran: testing kept runs none and writes nothing. System kept/more depends on it and is not loaded. If the tests are there, call run_tests with system: "kept/more". Packages with tests: COMMON-LISP-USER (1); give package or test.',
+      'No tests ran: testing kept runs none and prints nothing. System kept/more depends on it and is not loaded. If the tests are there, call run_tests with system: "kept/more". Packages with tests: COMMON-LISP-USER (1); give package or test.',
     );
   } finally {
     await other.close();
@@ -109,7 +109,7 @@ test('forms are evaluated when nothing is to be tested', async () => {
   try {
     const { text, isError } = await other.call('run_tests', AFTERWARDS('(+ 1 2)'));
     expect(isError).toBe(true);
-    expect(text).toMatch(/^No system of the workspace says how to test it, .*\n\nThen:\n3$/s);
+    expect(text).toMatch(/^No system of the workspace defines a test operation, .*\n\nThen:\n3$/s);
   } finally {
     await other.close();
     empty.remove();

@@ -74,7 +74,7 @@ describe('tests without a framework', () => {
   test('a change with which the test operation returns false cannot be known', async () => {
     expect(await verdictOf('plain::two', '() 2', '() 3')).toEqual({
       verdict:
-        'Not known whether a test notices this change: the test operation ended without an error with and without it, and a failure that is only printed or returned is not detected.',
+        'Not known whether a test notices this change: with it and without it, the test operation ended without an error; a failure that is only printed or returned is not detected.',
       isError: true,
     });
   });
@@ -189,7 +189,7 @@ Failed in the running image, pass now: BROKEN`);
     const more = { system: 'shop/tests', seed: 7 };
     const edits = [replaced('shop::twice', '`(* 2 ,form)', 'form')];
     const note =
-      'The run without the change is that of an earlier call: no file of the workspace has changed since.';
+      'The run without the change is reused from an earlier call: no file of the workspace has changed since.';
     const first = await run(edits, more);
     expect(first.text).not.toContain(note);
     const again = await run([replaced('shop::pair', '(price item)', '1')], more);
@@ -224,7 +224,7 @@ Failed in the running image, pass now: BROKEN`);
     });
     rmSync(join(root.path, 'all.lisp'));
     expect(text.split('\n\n')[0]).toBe(
-      'Not known whether a test notices this change: macros.lisp was loaded by an absolute path, that is, from the workspace and without the change. Load it by a path relative to its system or to the working directory.',
+      'Not known whether a test notices this change: macros.lisp was loaded by an absolute path, so from the workspace and without the change. Load it by a path relative to its system or to the working directory.',
     );
   });
 
@@ -234,7 +234,7 @@ Failed in the running image, pass now: BROKEN`);
     const answer = await run([{ path: 'shop.lisp', definition: 'shop::pair', text }]);
     rmSync(written);
     expect(answer.text).toContain(
-      '\n\nFiles of the workspace changed between the two runs, so the runs had different files. Code that uses an absolute path to the workspace writes there, not to the copy.',
+      '\n\nFiles of the workspace changed between the two runs, so the runs are not comparable. Code that uses an absolute path writes to the workspace, not to the copy.',
     );
   });
 
@@ -248,7 +248,7 @@ Failed in the running image, pass now: BROKEN`);
     expect(text).toMatch(/\n\nThen:\n5$/);
     expect(existsSync(join(root.path, 'new'))).toBe(false);
     expect(await session.text('run_tests', { touching: 'shop::pair' })).toBe(
-      'No run has recorded yet what the tests reach. Call run_tests with coverage: true, then with touching.',
+      'No run has recorded coverage yet. Call run_tests with coverage: true, then with touching.',
     );
   });
 });

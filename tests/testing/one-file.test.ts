@@ -60,7 +60,9 @@ test('those that failed are those of the system that is named', async () => {
   ]);
   expect((await run({ system: '#:Checks', failed: true })).lines[1]).toBe(FAILURE);
   expect(await run({ system: 'fiveam', failed: true })).toEqual({
-    lines: ['No tests of fiveam ran yet, so none failed. Call run_tests without the parameter failed first.'],
+    lines: [
+      'No tests of fiveam have run yet, so none failed. First call run_tests without the parameter failed.',
+    ],
     isError: true,
   });
 });

@@ -28,7 +28,7 @@ const RANGE = [
 const READ_FILE = {
   name: 'read_file',
   description:
-    'Read text files such as README.md, package.lisp, config or .asd files, whole or some lines, exactly as written. Your own file tool does as well; this also reads sources of loaded systems. A directory gives as many of its files as there is room for.',
+    'Read text files such as README.md, package.lisp, config or .asd files, whole or some lines, exactly as written. Your own file tool works too; this also reads sources of loaded systems. For a directory it returns as many of its files as fit.',
   parameters: [
     {
       name: 'path',
@@ -87,7 +87,7 @@ export function readFileTool(workspace: Workspace, buffers: WorkspaceBuffers) {
 const READ_BUFFER = {
   name: 'read_buffer',
   description:
-    'Show a file, or some of its lines, of which you know only the base name, such as main.lisp, and the proposed edit of it that waits for approval. With a path use read_file.',
+    'Show a file, or some of its lines, when you know only its base name, such as main.lisp, and its proposed edit that waits for approval. With a path use read_file.',
   parameters: [{ name: 'buffer', type: 'string', description: 'Base name or path' }, ...RANGE],
   required: ['buffer'],
   categories: ['buffer'],

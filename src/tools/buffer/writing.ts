@@ -14,7 +14,7 @@ import { newImbalanceText } from '../parentheses.ts';
 const WRITE_FILE = {
   name: 'write_file',
   description:
-    'Save text to disk: create a new file, such as package.lisp or README.md, or overwrite the whole contents, after the user approved. To change a part use propose_file_edit, for definitions edit_definitions. Missing directories are made.',
+    'Save text to disk: create a new file, such as package.lisp or README.md, or overwrite the whole contents, after the user approves. To change a part use propose_file_edit, for definitions edit_definitions. Creates missing directories.',
   parameters: [
     { name: 'path', type: 'string' },
     { name: 'content', type: 'string' },

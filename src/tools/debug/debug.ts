@@ -14,7 +14,7 @@ import { evaluate, fix, showHeld } from './looking.ts';
 const DEBUG = {
   name: 'debug',
   description:
-    'Debug an error or thread that is stopped: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past ones use get_last_error. error alone shows condition, frames and restarts, with frame its variables.',
+    'Debug a stopped error or thread: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past errors use get_last_error. Parameter error alone: condition, frames and restarts; with frame: its variables.',
   parameters: [
     {
       name: 'error',
@@ -23,7 +23,7 @@ const DEBUG = {
       minimum: 1,
       isOfImage: 'error',
     },
-    { name: 'frame', type: 'integer', description: '0 the newest', minimum: 0 },
+    { name: 'frame', type: 'integer', description: '0: newest', minimum: 0 },
     {
       name: 'eval',
       type: 'string',
@@ -39,7 +39,7 @@ const DEBUG = {
     { name: 'return', type: 'string', description: 'Form whose values it returns' },
     { name: 'fix', type: 'string', description: 'Definitions, for retry' },
     { name: 'retry', type: 'boolean', description: 'Run the frame or form again' },
-    { name: 'end', type: 'boolean', description: 'Give up its call' },
+    { name: 'end', type: 'boolean', description: 'Abort its call' },
     { name: 'package', type: 'string' },
     {
       name: 'thread',

@@ -12,7 +12,7 @@ import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 const INSPECT = {
   name: 'inspect',
   description:
-    'Look into an object: slots, elements, hash table entries or closure values; for a leak, holders. For a class use class_slots, for a name describe_symbol. Parts have ids; path leads to any part. Evaluates nothing.',
+    'Look into an object: slots, elements, hash table entries or closure values; for a leak, its holders. For classes use class_slots, for names describe_symbol. Parts have ids; path selects a part. Evaluates nothing.',
   parameters: [
     {
       name: 'value',

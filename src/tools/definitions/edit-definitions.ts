@@ -28,13 +28,13 @@ import { KEPT_LINES, type Plan, planEdits } from './plan.ts';
 const EDIT_DEFINITIONS = {
   name: 'edit_definitions',
   description:
-    'Modify Lisp definitions by name in one or more files: replace, add or delete a defun, method or class, or an old part of one, after the user approved one diff. For other text use propose_file_edit, for a new name rename_symbol. All files change or none.',
+    'Modify Lisp definitions by name in one or more files: replace, add or delete a defun, method or class, or change part of one, after the user approves one diff. For other text use propose_file_edit, to rename rename_symbol. All files change or none.',
   parameters: [
     {
       name: 'edits',
       type: 'array',
       items: { type: 'object', properties: EDIT, required: EDIT_REQUIRED },
-      description: 'Each is about the text before the call',
+      description: 'All apply to the text before the call',
     },
     PACKAGE,
     {

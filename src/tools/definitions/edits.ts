@@ -12,7 +12,7 @@ export const EDIT = [
     name: 'definition',
     type: 'string',
     description:
-      'area, (setf area) or (defmethod area (circle)); without it old is anywhere in path, and text is appended',
+      'area, (setf area) or (defmethod area (circle)); if omitted, old is anywhere in path and text is appended',
   },
   { name: 'path', type: 'string', description: 'Its file, or a new one' },
   { name: 'line', type: 'integer', description: 'Where several match', minimum: 1 },

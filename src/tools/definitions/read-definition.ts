@@ -37,7 +37,7 @@ import { outline } from './outline.ts';
 const READ_DEFINITION = {
   name: 'read_definition',
   description:
-    'Show how functions, methods, macros, classes, variables, tests or systems are written: their source code, by name. For whole files use read_file. Gives the text now in the file, else what was evaluated, and says which. With path: an outline of that file or folder.',
+    'Show how functions, methods, macros, classes, variables, tests or systems are written: their source code, by name. For whole files use read_file. Returns the current text of the file, else the evaluated form, and says which. With path: outline of file or folder.',
   parameters: [
     {
       name: 'name',

@@ -17,10 +17,10 @@ import { isLispFile, newImbalanceText } from '../parentheses.ts';
 const PROPOSE_FILE_EDIT = {
   name: 'propose_file_edit',
   description:
-    'Replace a piece of text in a file, such as a version, a comment, a line of README.md or a typo, after the user approved the diff. For Lisp definitions use edit_definitions; your own tool edits other files as well.',
+    'Replace a piece of text in a file, such as a version, a comment, a line of README.md or a typo, after the user approves the diff. For Lisp definitions use edit_definitions; for other files your own tool works too.',
   parameters: [
     { name: 'path', type: 'string' },
-    { name: 'original', type: 'string', description: 'Text that is there once; empty for a new file' },
+    { name: 'original', type: 'string', description: 'Text that occurs once; empty for a new file' },
     { name: 'modified', type: 'string' },
     { name: 'description', type: 'string', description: 'Why, for the user' },
   ],

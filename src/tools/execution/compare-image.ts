@@ -30,7 +30,7 @@ import { sourceFile } from '../source-file.ts';
 const COMPARE_IMAGE = {
   name: 'compare_image',
   description:
-    'Tell where the running image and the files on disk differ: functions and other definitions that are old (stale), edited, deleted, or never saved. Use it when code behaves unlike its source. Tells also variables that a load did not set, and users of changed macros. Give path, system or package.',
+    'Show where the running image and the files on disk differ: functions and other definitions that are old (stale), edited, deleted, or never saved. Use it when code behaves unlike its source. Also shows variables that a load did not set, and users of changed macros. Give path, system or package.',
   parameters: [
     { name: 'path', type: 'string' },
     { name: 'system', type: 'string' },

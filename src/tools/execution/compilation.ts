@@ -20,7 +20,7 @@ import { failureText, isMissing } from './evaluation-text.ts';
 const COMPILE_FORM = {
   name: 'compile_form',
   description:
-    'Check code, such as a defun, without running it: compile Lisp forms and tell errors, warnings, undefined names, unused variables and notes of the compiler. To check a file use load_file. Definitions are taken back; what macros, #. and EVAL-WHEN do stays.',
+    'Check code, such as a defun, without running it: compile Lisp forms and report errors, warnings, undefined names, unused variables and compiler notes. To check a file use load_file. Definitions are undone; effects of macros, #. and EVAL-WHEN stay.',
   parameters: [{ name: 'form', type: 'string' }, PACKAGE, ON_ERROR, TIMEOUT],
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,

@@ -36,7 +36,7 @@ import { evaluationOf } from './history.ts';
 const MAIN_THREAD = {
   name: 'main_thread',
   type: 'boolean',
-  description: 'As GUI code needs',
+  description: 'For GUI code',
 } as const;
 
 const PARAMETERS = [
@@ -52,7 +52,7 @@ const PARAMETERS = [
 const EVAL_FORM = {
   name: 'eval_form',
   description:
-    "Evaluate Lisp forms in the running image, as in a REPL: run code, try an expression, set a variable, call or define a function. To check code use compile_form, for a file load_file. Returns printed values, output and warnings, or the condition with restarts and frames. Definitions, *package* and * ** *** last between calls; (live-lisp:forget 'f) undoes one.",
+    "Evaluate Lisp forms in the running image, as in a REPL: run code, try an expression, set a variable, call or define a function. To check code use compile_form, for a file load_file. Returns printed values, output and warnings, or the condition, restarts and frames. Definitions, *package* and * ** *** persist between calls; (live-lisp:forget 'f) removes f.",
   parameters: PARAMETERS,
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,

@@ -27,7 +27,7 @@ import { LIMIT, OFFSET } from '../paging.ts';
 const GET_REPL_HISTORY = {
   name: 'get_repl_history',
   description:
-    'List what was evaluated earlier in this workspace, newest first, also by code, by other servers and before a restart: the forms, with their values, output and errors. For calls of all tools use get_audit_log.',
+    'List what was evaluated earlier in this workspace, newest first: forms, values, output and errors; also those by code, by other servers and before a restart. For calls of all tools use get_audit_log.',
   parameters: [{ name: 'containing', type: 'string', description: 'Text in the forms' }, LIMIT, OFFSET],
   categories: ['execution'],
   shortDescription: 'List past evaluations of this workspace: input, values, output, errors, time',

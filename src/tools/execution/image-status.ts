@@ -15,7 +15,7 @@ import { type StatusFacts, statusText } from './image-status-text.ts';
 const IMAGE_STATUS = {
   name: 'image_status',
   description:
-    'Tell whether the SBCL process still answers and what it is doing: calls running or waiting, how long, with output and top frames, threads, heap memory, garbage collection. Use it when something hangs; interrupt ends a call.',
+    'Show whether the SBCL process still answers and what it is doing: calls running or waiting, how long, with output and top frames, threads, heap memory, garbage collection. Use it when something hangs; interrupt ends a call.',
   parameters: [],
   categories: ['execution'],
   shortDescription: 'Tell what the image does now: calls that run, where they are, memory, threads',

@@ -13,7 +13,7 @@ import { choicesText, toolOf } from './call-names.ts';
 const INTERRUPT = {
   name: 'interrupt',
   description:
-    'Stop (abort, ctrl-c) a running evaluation or other call that hangs or takes too long, such as an endless loop, and keep the image. For a broken image use restart_image. Tells where the call was; the call itself gets an error.',
+    'Stop (abort, ctrl-c) a running evaluation or other call that hangs or takes too long, such as an endless loop, and keep the image. For a broken image use restart_image. Shows where the call was; the call itself gets an error.',
   parameters: [
     {
       name: 'job',

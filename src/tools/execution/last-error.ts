@@ -20,18 +20,18 @@ const SHORT = { value: 120, locals: 8 };
 const GET_LAST_ERROR = {
   name: 'get_last_error',
   description:
-    'Show why the last call failed or crashed: condition, restarts and stack backtrace, with arguments and local variables of each frame. To go on from a held error use debug. The last 10 are kept, also those of other threads.',
+    'Show why the last call failed or crashed: condition, restarts and stack backtrace, with arguments and local variables of each frame. To continue from a held error use debug. Keeps the last 10 errors of all threads.',
   parameters: [
     {
       name: 'index',
       type: 'integer',
-      description: '0 the newest',
+      description: '0: newest',
       minimum: 0,
     },
     {
       name: 'frame',
       type: 'integer',
-      description: 'Only this frame, whole',
+      description: 'This frame, in full',
       minimum: 0,
     },
     {

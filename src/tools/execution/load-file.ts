@@ -33,7 +33,7 @@ import { type LoadContext, loadResult, twinsText } from './load-text.ts';
 const LOAD_FILE = {
   name: 'load_file',
   description:
-    'Compile and load a saved Lisp source file from disk into the running image, or reload it after an edit, with warnings by line. For a whole project use load_system. Tells where image and file differ.',
+    'Compile and load a saved Lisp source file from disk into the running image, or reload it after an edit, with warnings by line. For a whole project use load_system. Shows where image and file differ.',
   parameters: [
     { name: 'path', type: 'string', description: 'Such as src/utils.lisp' },
     {

@@ -22,10 +22,10 @@ import { type LoadContext, loadResult, twinsText } from './load-text.ts';
 const LOAD_SYSTEM = {
   name: 'load_system',
   description:
-    'Load a library, your project or another ASDF system (.asd) with its dependencies, as require and quickload do, or again what changed in it. Use it when a package does not exist yet; for a single file load_file. Returns what was loaded, warnings by file, and where image and files differ.',
+    'Load a library, your project or another ASDF system (.asd) with its dependencies, as require and quickload do, or reload its changes. Use it when a package does not exist yet; for a single file use load_file. Returns what was loaded, warnings by file, and where image and files differ.',
   parameters: [
     { name: 'system', type: 'string', description: 'Such as alexandria or my-app/tests' },
-    { name: 'force', type: 'boolean', description: 'Compile it all again' },
+    { name: 'force', type: 'boolean', description: 'Recompile everything' },
     ON_ERROR,
     RESTARTS,
     TIMEOUT,
@@ -114,7 +114,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   if (ownFiles === undefined || count === 0) return { filtered: remarks };
   const advice = earlierAnswers?.repeats('library warnings')
     ? ''
-    : ' load_system of a library with force: true shows its warnings.';
+    : ' To see those of a library, call load_system with force: true.';
   return {
     filtered: { ...remarks, warnings: shown, warningCount: warningCount - count },
     note: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries.${advice}`,

@@ -11,7 +11,7 @@ const REBUILD_SOURCES = ['session', 'none', 'previous'] as const satisfies reado
 const RESTART_IMAGE = {
   name: 'restart_image',
   description:
-    'Restart the Lisp process (SBCL): a clean image, with definitions, files and systems built again but values lost. Use it when the heap is full or the image does not answer; rebuild: none gets rid of all that was defined. interrupt ends a single call.',
+    'Restart the Lisp process (SBCL): a clean image, with definitions, files and systems rebuilt but values lost. Use it when the heap is full or the image does not answer; rebuild: none gets rid of all definitions. To end a single call use interrupt.',
   parameters: [
     {
       name: 'rebuild',

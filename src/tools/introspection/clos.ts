@@ -26,7 +26,7 @@ const CLASS = {
 const CLASS_SLOTS = {
   name: 'class_slots',
   description:
-    'Show which slots (fields) a class, struct or condition has, own or inherited: each with initarg, default, type and accessor. For the values of an instance use inspect. Also constructors of structures.',
+    'Show which slots (fields) a class, struct or condition has, own or inherited: each with initarg, default, type and accessor; also constructors of structures. For the values of an instance use inspect.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
   required: ['class'],
   categories: ['introspection', 'clos'],

@@ -14,7 +14,7 @@ import { acceptedText, type FromSource, lambdaListText, withLambdaList } from '.
 const FUNCTION_ARGLIST = {
   name: 'function_arglist',
   description:
-    'Show how to call a function or macro: which arguments it takes (its lambda list), required, optional and keyword parameters, with defaults and types, and what it returns. describe_symbol tells all else.',
+    'Show how to call a function or macro: the arguments it takes (its lambda list), required, optional and keyword parameters, with defaults and types, and what it returns. For the rest use describe_symbol.',
   parameters: [
     {
       name: 'symbol',
@@ -25,7 +25,7 @@ const FUNCTION_ARGLIST = {
     {
       name: 'methods',
       type: 'boolean',
-      description: 'Also of each method',
+      description: 'For each method too',
     },
     LIMIT,
     OFFSET,

@@ -30,8 +30,8 @@ const NOT_NAMED = 'Nothing else in the loaded sources names it.';
 const ROLES: Readonly<Record<Exclude<Role, 'export'>, string>> = {
   superclass: 'Other definitions that inherit from it',
   specializer: 'Methods that specialize on it',
-  combination: 'Generic functions and methods that have it as method combination',
-  instance: 'Code that makes it, signals it or finds its class',
+  combination: 'Generic functions and methods with this method combination',
+  instance: 'Code that instantiates it, signals it or finds the class',
   handler: 'Handlers for it',
   type: 'Code that names it as a type',
   code: 'Other code that names it',
@@ -39,9 +39,9 @@ const ROLES: Readonly<Record<Exclude<Role, 'export'>, string>> = {
 };
 
 const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
-  definition: 'Definitions of packages that use it or import from it',
+  definition: 'Package definitions that use it or import from it',
   name: 'Code and data that name it',
-  current: 'IN-PACKAGE forms for it; the forms that follow are read in it',
+  current: 'IN-PACKAGE forms for it (the forms after them are read in it)',
   prefix: 'Symbols written with its name',
 };
 
@@ -58,7 +58,7 @@ export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallI
     return [
       usedBy.length > 0
         ? `Systems that depend on it (${usedBy.length}): ${usedBy.join(', ')}`
-        : 'No system that ASDF has registered depends on it.',
+        : 'No system registered with ASDF depends on it.',
     ];
   if (ofPackage !== undefined)
     return [
@@ -82,22 +82,22 @@ export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallI
     symbolMacro !== undefined && `It expands into ${symbolMacro}.`,
     removal.isNamed && !isKnown && !impact.references && NOT_NAMED,
     subclassSection(impact),
-    others.length > 0 && `Other generic functions that have it as method combination: ${fewOf(others, 100)}`,
+    others.length > 0 && `Other generic functions with this method combination: ${fewOf(others, 100)}`,
     ...Object.entries(ROLES).map(([role, header]) => ({
       header,
       ...callList((role === 'superclass' ? inherit : named[role as Role]) ?? []),
     })),
     {
-      header: 'Code that makes instances of a computed class, perhaps of this one',
+      header: 'Code that instantiates a class chosen at run time, perhaps this one',
       ...callList(computed),
     },
     impact.method !== undefined &&
       !AUXILIARY.test(impact.method) &&
-      'A call to which no other primary method applies would signal an error.',
+      'Calls without another applicable primary method would signal an error.',
     {
       header:
         impact.method === undefined
-          ? 'Its methods, which are removed too; loading one of them defines it again'
+          ? 'Its methods, removed too (loading one would define the generic function again)'
           : 'Methods that stay',
       rows: locatedRows(methods.filter(({ name }) => name !== impact.method)),
     },
@@ -113,5 +113,5 @@ export function placeText({
   method,
 }: RemovalImpact & Pick<CallImpact, 'name' | 'method'>): string | false {
   if (!place || !removal || method !== undefined) return false;
-  return `${codeName(setfName(name))} is a separate definition: impact_of_change with that name lists the forms that set such a place.`;
+  return `${codeName(setfName(name))} is a separate definition; impact_of_change of that name lists its uses.`;
 }

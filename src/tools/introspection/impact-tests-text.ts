@@ -26,12 +26,13 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
   const { kind, testSystems = 0, tests, testCount, testsMore } = impact;
   const unloaded = impact.unloaded.filter(({ unloadedTests }) => unloadedTests);
   const unchecked =
-    unloaded.length > 0 && `Tests that name it, not loaded, so not checked: ${filesText(unloaded, limit)}`;
+    unloaded.length > 0 &&
+    `Tests that name it, not checked because they are not loaded: ${filesText(unloaded, limit)}`;
   if (kind === undefined) return unchecked;
   if (testSystems === 0)
-    return 'Tests: not known, because ASDF knows no loaded system as the test system of another.';
+    return 'Tests: unknown, because ASDF lists no loaded system as the test system of another.';
   const more = testsMore
-    ? `\nNote: more than ${testsMore} functions and forms reach it; the search stopped there, so tests can be missing here. who_calls with the parameter within lists its callers in one system.`
+    ? `\nNote: the search stopped after ${testsMore} functions and forms that reach it, so tests may be missing here. who_calls with the parameter within lists its callers in one system.`
     : '';
   if (testCount === 0 && impact.testsNaming.length + unloaded.length > 0) {
     const lines = [
@@ -42,7 +43,7 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
   }
   if (testCount === 0) {
     const { unloadedTests } = impact;
-    const subject = impact.unloaded.length + unloadedTests.length > 0 ? 'No test that is loaded' : 'No test';
+    const subject = impact.unloaded.length + unloadedTests.length > 0 ? 'No loaded test' : 'No test';
     return `${subject} is known to reach it.${unloadedTestsText(unloadedTests, limit)}${more}`;
   }
   const lines = listText(tests.slice(0, limit).map(locatedText), false);
@@ -55,7 +56,7 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
 export function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
-  return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. To run them, give run_tests the parameter touching.`;
+  return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. To run them, use the parameter touching of run_tests.`;
 }
 
 /** Returns a line with at most LIMIT files that contain the name of the definition and are not loaded. Leaves out test
@@ -63,13 +64,13 @@ export function recordedText(names: string[] | undefined, limit: number): string
 export function unloadedText(naming: readonly NamingFile[], limit: number): string | false {
   const files = naming.filter(({ unloadedTests }) => !unloadedTests);
   if (files.length === 0) return false;
-  return `Files that name it, not loaded, so not checked: ${filesText(files, limit)}`;
+  return `Files that name it, not checked because they are not loaded: ${filesText(files, limit)}`;
 }
 
 function unloadedTestsText(files: readonly string[], limit: number): string {
   if (files.length === 0) return '';
   const more = files.length > limit ? ` and ${files.length - limit} more` : '';
-  return ` These test files are not loaded, and their tests may reach it: ${files.slice(0, limit).join(', ')}${more}. Load them first (load_system), and ask again.`;
+  return ` Tests in these files, which are not loaded, may reach it: ${files.slice(0, limit).join(', ')}${more}. Load them with load_system, then call again.`;
 }
 
 const LINE_LIMIT = 10;

@@ -56,7 +56,7 @@ export function impactText(
       unloadedText(impact.unloaded, limit),
       impact.unloadedMore === true && PARTIAL_NOTE,
       {
-        header: 'Exports and imports of its name, which stay',
+        header: 'Unaffected exports and imports of its name',
         ...callList(impact.removal?.named.export ?? []),
       },
       ...impact.texts,

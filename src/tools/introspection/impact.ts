@@ -28,7 +28,7 @@ import { isGlobalVariable, isNamed, removalOf } from './removal.ts';
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
   description:
-    'Show what would break if a function, macro, method, class or structure changed, before you add a required argument or remove it, or any other definition or package (leave out lambda_list and definition). For callers alone use who_calls. Tells calls that no longer fit, methods, subclasses, instances, what to compile again, and the tests affected.',
+    'Show what would break if you change a function, macro, method, class or structure, such as add a required argument, or if you remove a definition or package (leave out lambda_list and definition). For callers alone use who_calls. Lists calls that no longer fit, methods, subclasses, instances, what to recompile, and the tests affected.',
   parameters: [
     {
       name: 'name',
@@ -72,7 +72,7 @@ const IMPACT_OF_CHANGE = {
 const LIMIT = 30;
 
 const METHOD_LAMBDA_LIST =
-  'The parameter lambda_list is for a function or generic function. For a method, give its whole new DEFMETHOD as definition.';
+  'The parameter lambda_list is for functions and generic functions. For a method, give its whole new DEFMETHOD in the parameter definition.';
 
 /** Operators that define functions or classes, whose uses SBCL records. The uses of other definitions are searched for
  * by name. */
@@ -184,10 +184,10 @@ function checkHasUses(facts: ImpactData, request: Request): void {
   if (request.lambda_list === undefined && hasOtherUses(facts)) return;
   const instead =
     slotOf.length > 0
-      ? `It is a slot of ${slotOf.join(', ')}: as name give the class, and as definition its form without the slot.`
+      ? `It is a slot of ${slotOf.join(', ')}. Pass that class as name, and its form without the slot as definition.`
       : isVariable(natures)
         ? 'who_references lists the functions that read, set or bind it.'
-        : 'It is no class either, so what depends on it is not known; search_in_buffer finds its name.';
+        : 'It is not a class either, so its dependents are unknown; search_in_buffer finds its name.';
   throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
 }
 
@@ -201,7 +201,7 @@ function proposedChange(facts: ImpactData, request: Request, features: Features)
   const lambdaList = parsedLambdaList(listText, features, facts.kind === 'MACRO');
   if (lambdaList !== undefined) return { kind: 'new lambda list', lambdaList };
   throw new CallError(
-    `The lambda_list ${listText} cannot be read. Give a list such as (item &optional count &key currency), or () for none.`,
+    `The lambda_list ${listText} cannot be read. Give a list such as (item &optional count &key currency), or () for no parameters.`,
   );
 }
 
@@ -242,7 +242,7 @@ async function affectedFacts(
   const isOfFunctionOrClass = FUNCTION_OR_CLASS_OPERATORS.includes(operator) || setf;
   if (isOfFunctionOrClass || facts.kind === undefined) return facts;
   if (!hasOtherUses(facts) && !facts.type)
-    throw new CallError(`${facts.name} is not defined by ${operator} yet, so nothing uses that definition.`);
+    throw new CallError(`${facts.name} has no definition by ${operator} yet, so nothing uses it.`);
   // A DEFTYPE or DEFVAR does not change a function of the same name.
   const { kind: _, ...others } = facts;
   return others;

@@ -15,7 +15,7 @@ import { readtableSection, redefinedSection, warningSection } from '../remarks.t
 const MACROEXPAND_FORM = {
   name: 'macroexpand_form',
   description:
-    'Expand a macro form such as loop: see what code it turns into. To check code use compile_form. Mode full goes on until it is no macro form, one takes a single step, all expands the forms inside too. The macros run, that code does not.',
+    'Expand a macro form such as loop: see what code it turns into. To check code use compile_form. Mode one expands once, full until it is not a macro form, all also expands the forms inside. The macros run, their expansion does not.',
   parameters: [
     { name: 'form', type: 'string' },
     PACKAGE,
@@ -86,12 +86,12 @@ function expansionResult(
 /** Returns the reason why there is no expansion; undefined when the reason is a Lisp error. */
 function refusal({ unreadable, withoutWalker }: MacroexpandData): string | undefined {
   if (withoutWalker) {
-    return 'Error: mode all needs the code walker of SBCL (the contrib sb-cltl2), which this SBCL does not have. Expand the forms inside one by one, with mode full.';
+    return 'Error: mode all needs the code walker of the contrib sb-cltl2, which this SBCL lacks. Expand the inner forms one by one, with mode full.';
   }
   if (unreadable === undefined || !('forms' in unreadable)) return undefined;
   return unreadable.forms === 0
-    ? 'Error: there is no form to expand: the text holds only white space or comments.'
-    : 'Error: the text goes on after its first form; nothing was expanded. Give one form per call.';
+    ? 'Error: there is no form to expand: the text contains only white space or comments.'
+    : 'Error: there is text after the first form; nothing was expanded. Give one form per call.';
 }
 
 function unreadableOf({ unreadable }: MacroexpandData) {
@@ -101,10 +101,10 @@ function unreadableOf({ unreadable }: MacroexpandData) {
 function expansionText({ expansion, expanded, operator }: MacroexpandData, mode: string): string {
   const text = `${expansion?.text}${expansion?.cut ? '\n[... cut here ...]' : ''}`;
   if (expanded) return text;
-  if (mode === 'all') return `${text}\n\nNote: there is no macro form in it.`;
+  if (mode === 'all') return `${text}\n\nNote: it contains no macro forms.`;
   const { name = '', place = 'function', natures = [] } = operator ?? {};
   const what = operator && !natures.includes('MACRO') ? ` ${operatorText(name, place, natures)}` : '';
-  return `${text}\n\nNote: it is no macro form.${what}`;
+  return `${text}\n\nNote: it is not a macro form.${what}`;
 }
 
 function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {

@@ -18,7 +18,7 @@ import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbol-type.ts';
 const LIST_PACKAGE_SYMBOLS = {
   name: 'list_package_symbols',
   description:
-    'List everything that a package exports, its public API, or its internal symbols, with nicknames, used packages, shadowing symbols and lock. To find symbols by part of a name use apropos_search.',
+    'List everything a package exports (its public API), or its internal symbols, with nicknames, used packages, shadowing symbols and lock. To find symbols by part of a name use apropos_search.',
   parameters: [
     { name: 'package', type: 'string' },
     {
@@ -92,7 +92,7 @@ function headText(data: PackageData): string {
     namesText('Uses', data.uses, `(package-use-list ${designator})`),
     namesText('Used by', data.usedBy, `(package-used-by-list ${designator})`),
     namesText('Shadowing symbols', data.shadowing, `(package-shadowing-symbols ${designator})`),
-    data.locked && 'Locked: redefining what its symbols name is an error unless the lock is removed.',
+    data.locked && 'Locked: redefining its symbols is an error unless it is unlocked.',
     `Symbols: ${external} external, ${internal} internal, ${inherited} inherited`,
     labelled('Documentation', data.documentation),
   ];

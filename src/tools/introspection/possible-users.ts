@@ -77,5 +77,5 @@ export function listedAgain(
   total: number | undefined,
   done: 'called' | 'used',
 ): string {
-  return `may be ${done} through a computed symbol, as said before, by ${names.join(', ')}${moreText(names.length, total)}`;
+  return `may be ${done} (as noted earlier) through a computed symbol by ${names.join(', ')}${moreText(names.length, total)}`;
 }

@@ -108,7 +108,7 @@ function onlySource({ rows = [] }: ReferencesData, places: Places): string | und
   return place && others.length === 0 ? places.around(place, SOURCE.around, SOURCE.whole) : undefined;
 }
 
-const OWN_BINDING = ' (binds it too, so perhaps sets that binding only)';
+const OWN_BINDING = ' (also binds it, so it may set only that binding)';
 
 type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: NameUser[] };
 
@@ -152,7 +152,7 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
  * false. */
 function natureNote({ name, natures = [], expansion }: ShownReferences): string | false {
   if (expansion !== undefined) {
-    return `Note: ${name} is a symbol macro: SBCL keeps no references to it. Code that uses it refers to its expansion, ${expansion}.`;
+    return `Note: ${name} is a symbol macro: SBCL records no references to it, only to its expansion, ${expansion}.`;
   }
   return (
     !isVariable(natures) &&

@@ -51,7 +51,7 @@ const APROPOS_SEARCH = {
       name: 'ranked',
       type: 'boolean',
       description:
-        'When you remember only something like the name: fuzzy, best first; mvb finds multiple-value-bind',
+        'When you remember the name only roughly: fuzzy, best first; mvb finds multiple-value-bind',
     },
     LIMIT,
     OFFSET,
@@ -141,7 +141,7 @@ const METHOD_LIMIT = 20;
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
   description:
-    'Tell what a Lisp symbol is and does: the function, macro, class, type or variable that it names, its docstring, arguments, declared type and value, and where it is defined. For the code use read_definition. With arguments: the methods that a generic function runs, in order.',
+    'Show what a Lisp symbol is and does: the function, macro, class, type or variable it names, its docstring, arguments, declared type and value, and where it is defined. For code use read_definition. With the parameter arguments: the methods a generic function runs, in order.',
   parameters: [
     {
       name: 'symbol',

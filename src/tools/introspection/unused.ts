@@ -65,7 +65,7 @@ function unusedText(
 ): string {
   const { total, functions, rows = [], withoutEntry = [] } = found;
   const whom = within === undefined ? '' : ` in ${within}`;
-  const head = `Functions of ${found.package} that nobody${whom} uses (${total} of ${functions})`;
+  const head = `Functions of ${found.package} that nothing${whom} uses (${total} of ${functions})`;
   const lines = fittingRows(rows.map((row) => rowText(row, found.package)));
   const page = { offset, shown: lines.length, total };
   const inHome = (names: readonly string[]) => {
@@ -81,7 +81,7 @@ function unusedText(
     }),
     withoutEntry.length > 0 &&
       !hasMore(page) &&
-      `Used only by functions that nobody uses, or by each other (${withoutEntry.length}): ${inHome(withoutEntry)}`,
+      `Used only by unused functions or by each other (${withoutEntry.length}): ${inHome(withoutEntry)}`,
     [
       lines.length > 0 &&
         'Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.',

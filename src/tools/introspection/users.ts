@@ -177,7 +177,7 @@ function wordsOf(method = ''): string[] {
 
 /** Returns a note that WHAT may be missing, because this SBCL has no cross references to its own symbols. */
 export function missingNote(what: string): string {
-  return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
+  return `Note: this SBCL records no cross references to symbols of its own packages, such as COMMON-LISP, so ${what} may be missing here.`;
 }
 
 const FILE_LIMIT = 3;
@@ -192,13 +192,13 @@ export function unknownNotes(
     .slice(0, FILE_LIMIT)
     .map(
       ({ file, why }) =>
-        `Note: the top-level forms of ${places.fileName(file)} are not all known (${why}); search_in_buffer finds names in it.`,
+        `Note: the top-level forms of ${places.fileName(file)} are not all known (${why}); search_in_buffer finds names in that file.`,
     );
   const more = unread.length - files.length;
   return [
-    interpreted && `Note: ${what} in code that an interpreter ran in this image are not known.`,
-    unheard && `Note: ${what} in initial values and top-level forms are not known here.`,
+    interpreted && `Note: ${what} in interpreted code of this image are unknown.`,
+    unheard && `Note: ${what} in initial values and top-level forms are unknown here.`,
     ...files,
-    more > 0 && `Note: nor are those of ${more} more ${more === 1 ? 'file' : 'files'}.`,
+    more > 0 && `Note: this also applies to ${more} more ${more === 1 ? 'file' : 'files'}.`,
   ].filter((note) => typeof note === 'string');
 }

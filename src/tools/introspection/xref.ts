@@ -50,7 +50,7 @@ const PARAMETERS = [
   {
     name: 'unused',
     type: 'boolean',
-    description: 'Dead code instead: which functions of package nobody uses; name may be empty',
+    description: 'Dead code instead: functions of package that nobody uses; name may be empty',
   },
   {
     name: 'within',
@@ -112,7 +112,7 @@ export function whoCallsTool(image: Image, places: Places) {
 }
 
 function methodNote(method: string): string {
-  return `Note: calls go to the generic function; their arguments decide which of them enter the method ${method}.`;
+  return `Note: calls go to the generic function; the arguments of each call decide whether it runs the method ${method}.`;
 }
 
 async function callersOf(
@@ -255,7 +255,7 @@ const UNRECORDED = {
 function natureNote({ name, natures = [] }: ShownCallers): string | false {
   if (isFunction(natures)) return false;
   const advice = name.includes('(SETF ')
-    ? 'SBCL records no uses of it: only forms in files that are loaded are shown.'
+    ? 'SBCL records no uses of it, so only forms in loaded files are shown.'
     : usersAdvice(name, natures);
   return `Note: ${isNot(name, natures, 'function')} ${advice}`.trimEnd();
 }

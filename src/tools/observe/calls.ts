@@ -116,7 +116,7 @@ function recordedText({ functions = [], total, calls }: ObservedCalls): string {
 function noneText({ functions = [], observed, calls }: ObservedCalls): string {
   const names = functions.slice(0, 5).map(({ name }) => name);
   if (calls > 0) return `None of ${countText(calls, 'call')} passed the filter where.`;
-  return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
+  return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was recorded.`;
 }
 
 function rowText(row: RecordedCall, short: (name: string) => string): string {
@@ -191,11 +191,11 @@ type Note = (names: string) => string;
 
 /** Maps each reason why calls of functions cannot be recorded to a function that returns a note about them. */
 const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Note>> = {
-  inline: (names) => `Calls of ${names} that were compiled in line are not seen.`,
-  'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not seen.`,
-  block: (names) => `Calls of ${names} from code compiled in the same block are not seen.`,
+  inline: (names) => `Inlined calls of ${names} are not recorded.`,
+  'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not recorded.`,
+  block: (names) => `Calls of ${names} from code compiled in the same block are not recorded.`,
   itself: (names) =>
-    `Recursive calls of ${names} are not seen: SBCL compiled them as jumps, as it does when speed or space is above debug.`,
+    `Recursive calls of ${names} are not recorded: SBCL compiled them as jumps, as it does when speed or space is above debug.`,
 };
 
 function noteOn(functions: readonly ObservedFunction[], note: Note): string | false {

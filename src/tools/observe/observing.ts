@@ -69,7 +69,7 @@ function unreadableText({ unreadable, in: code = '' }: ObserveRefusal, places: P
   const text = failureText({ kind: 'done' }, { unreadable }, { code, places });
   // If a package does not exist, the program that is to be observed is often not loaded yet.
   const load = /^Package .* does not exist/.test(unreadable.text ?? '')
-    ? ' When a system defines it, call load_system first.'
+    ? ' If a system defines it, call load_system first.'
     : '';
   return `${text}${load}`;
 }
@@ -80,14 +80,14 @@ function refusalText(value: ObserveRefusal): string {
     const expands = natures.some((nature) => nature === 'MACRO' || nature === 'SPECIAL OPERATOR');
     const instead = expands
       ? 'Observe functions that its expansion calls.'
-      : 'Local functions cannot be observed; observe the function around them.';
+      : 'Local functions cannot be observed; observe the function that contains them.';
     return `${isNot(noFunction, natures, 'function')} ${instead}`;
   }
   if (value.builtIn !== undefined)
-    return `${value.builtIn} is a function of SBCL, and of these only generic functions can be observed. Observe functions of the program that call it.`;
+    return `${value.builtIn} is a function of SBCL; only generic functions of SBCL can be observed. Observe functions of the program that call it.`;
   if (packageFunctions === 0) return `The package ${value.in} has no functions of its own.`;
   if (packageFunctions !== undefined)
-    return `Package ${value.in} has ${packageFunctions} functions, but at most ${value.limit} can be observed at once; name some.`;
+    return `Package ${value.in} has ${packageFunctions} functions, but at most ${value.limit} can be observed at once; name the ones to observe.`;
   if (where !== undefined)
     return `The where form does not compile for ${name}: ${why}. The parameters of ${name} are (${parameters.join(' ')}).`;
   if (value.largeHeap)

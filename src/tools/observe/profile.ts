@@ -61,7 +61,7 @@ function keepFlameGraph(
     return { path, line: `Flame graph: ${path}` };
   } catch (error) {
     return {
-      line: `Note: The flame graph could not be written (${messageOf(error)}). Let the server write there, and take the profile again.`,
+      line: `Note: The flame graph could not be written (${messageOf(error)}). Give the server write access there, then profile again.`,
     };
   }
 }
@@ -105,7 +105,7 @@ function notesText({ full, large, crowded = [] }: Profile): string {
       crowdText(sharing, `${countText(count, 'key')} of a hash table with the test ${test} in ${variable}`),
     ),
     full &&
-      'There were more samples than are kept, so only the beginning is in the profile. Profile a smaller part of the program.',
+      'There were too many samples to keep all, so the profile covers only the beginning. Profile a smaller part of the program.',
     large &&
       'Most of the allocated memory is in large objects, and each of these is only one sample. So the percentages are shares of allocations, not of bytes.',
   ].filter(Boolean);

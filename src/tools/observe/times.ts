@@ -61,6 +61,6 @@ function takenText({ median, low, high, octets }: TakenTime): string {
  * counts only when the interquartile ranges do not overlap. */
 function verdict(one: TakenTime, other: TakenTime): string {
   if (one.low <= other.high && other.low <= one.high) return 'No difference that counts.';
-  if (other.median === 0) return '`against` took no time that could be measured.';
+  if (other.median === 0) return '`against` took too little time to measure.';
   return `\`form\` took ${(one.median / other.median).toPrecision(2)} times as long as \`against\`.`;
 }

@@ -346,7 +346,7 @@ class Planning {
           `${name} is defined at ${at}, which is not in the workspace, so it cannot be renamed. The user can add a root with --root DIR.`,
         );
       throw new CallError(
-        `${name} does not occur in the form at ${at} that defines it: a macro makes the name. Rename what the macro makes it from, such as the structure or the slot.`,
+        `${name} does not occur in its definition at ${at}: a macro generates the name. Rename what the macro generates it from, such as the structure or the slot.`,
       );
     }
     if (this.#plan.changes.length > 0) return;

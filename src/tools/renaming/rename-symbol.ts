@@ -31,12 +31,12 @@ import { followedText, placesText, renameNotes } from './rename-text.ts';
 const RENAME_SYMBOL = {
   name: 'rename_symbol',
   description:
-    'Rename a function, macro, class, variable, slot or other symbol everywhere: in all files of the project, with quotes and exports, and in the image. For other changes use edit_definitions. It names conflicts, the user approves one diff, and the files are loaded again.',
+    'Rename a function, macro, class, variable, slot or other symbol everywhere: in all files of the project, with quotes and exports, and in the image. For other changes use edit_definitions. Lists conflicts; the user approves one diff, then the files are reloaded.',
   parameters: [
     { name: 'name', type: 'string', description: 'Such as app::thing' },
     { name: 'to', type: 'string', description: 'New name, without package' },
     PACKAGE,
-    { name: 'dry_run', type: 'boolean', description: 'Only tell, ask nobody' },
+    { name: 'dry_run', type: 'boolean', description: 'Only show the plan' },
     {
       name: 'text',
       type: 'boolean',
@@ -146,7 +146,7 @@ async function planned(
 function previewOf({ facts, plan }: Planned): Preview {
   const to = facts.renamings[0]?.to ?? '';
   const notes = renameNotes(facts, plan);
-  const then = questionLine`Then the files that the image has loaded are loaded again.`;
+  const then = questionLine`Then those files that the image had already loaded are loaded again.`;
   const names = plan.changes.map(({ present }) => present.name);
   const [place = '', ...otherPlaces] = names;
   const changes = plan.changes.map(({ present, before, after }) => fileDiffOf(present.name, before, after));
@@ -196,7 +196,7 @@ function newName(text: string): { name: string; prefix?: string } {
   // A keyword has the prefix ''.
   if (found !== undefined && found.prefix !== '') return found;
   throw new CallError(
-    `The parameter to must be one symbol without quotes or parentheses, such as new-name, not ${text}`,
+    `Parameter 'to' must be one symbol without quotes or parentheses, such as new-name, not ${text}`,
   );
 }
 
@@ -204,13 +204,13 @@ function newName(text: string): { name: string; prefix?: string } {
 function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   if (facts.home === '')
     throw new CallError(
-      `${facts.name} has no home package, since it was uninterned, so it cannot be renamed. Rename the symbol that now has its name in its former package, or change the name in the files.`,
+      `${facts.name} was uninterned, so it cannot be renamed. Rename the symbol that now has this name in the former package, or change the name in the files.`,
     );
   const proper = new Map(facts.packageNames ?? []);
   const [first] = facts.renamings;
   if (prefix !== undefined && (proper.get(prefix) ?? prefix) !== facts.home) {
     throw new CallError(
-      `${facts.name} stays in its package, and ${prefix} is another. Give the parameter to without a package.`,
+      `${facts.name} stays in its package, and ${prefix} is another package. Give parameter 'to' without a package.`,
     );
   }
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);

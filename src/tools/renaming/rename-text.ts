@@ -38,7 +38,7 @@ export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[
     plan.outside.length > 0 &&
       questionLine`Uses that will break, because their files cannot be written: ${listed(plan.outside)}.`,
     plan.unreadFrom.length > 0 &&
-      questionLine`Not searched from these lines on, because they cannot be read: ${listed(plan.unreadFrom)}.`,
+      questionLine`Not searched, because unreadable from these lines on: ${listed(plan.unreadFrom)}.`,
     plan.unread.length > 0 &&
       questionLine`Not searched, because unreadable or too large: ${listed(plan.unread)}.`,
     plan.unfinished && questionLine`The workspace is too large to search all files that are not loaded.`,
@@ -52,7 +52,7 @@ const KEPT = [
   ],
   ['prose', 'in comments, strings and other texts (text: true changes them)'],
   ['string', 'in strings that can name it'],
-  ['keyword', 'keywords of that name (keywords: true changes those of its parameters)'],
+  ['keyword', 'keywords of that name (keywords: true changes its keyword parameters and initargs)'],
   ['word of LOOP', 'as a word of LOOP'],
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];

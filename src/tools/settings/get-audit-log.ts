@@ -20,7 +20,7 @@ const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
 const GET_AUDIT_LOG = {
   name: 'get_audit_log',
   description:
-    'List what the agent did: the calls that ran code or were to change files, newest first, with arguments, outcome and who approved or denied them. For values of evaluations use get_repl_history. Also earlier sessions of this workspace.',
+    'List what the agent did: the calls that ran code or would change files, newest first, with arguments, outcome and who approved or denied them, also in earlier sessions of the workspace. For values of evaluations use get_repl_history.',
   parameters: [
     { name: 'tool', type: 'string' },
     { name: 'outcome', type: 'string', enum: OUTCOMES },
@@ -109,7 +109,7 @@ function outcomeOf({ end }: AuditRecord): (typeof OUTCOMES)[number] {
 
 const DECISIONS: Record<AuditRecord['authority'], string> = {
   level: '',
-  'nothing at stake': ', not asked because the image did not work any more',
+  'nothing at stake': ', not asked because the image had stopped working',
   standing: ', allowed in advance',
   human: ', decided by the user',
   'human, with changes': ', approved by the user with changes',

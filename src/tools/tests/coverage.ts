@@ -148,7 +148,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   const shown = fittingRows(rows.slice(0, limit));
   return [
     measured.length === 0
-      ? 'Coverage: nothing could be measured. Only functions and methods in loaded files of the workspace can be.'
+      ? 'Coverage: nothing was measured. It is measured only for functions and methods in loaded files of the workspace.'
       : `Coverage: ${ran.length} of ${measured.length} definitions ran, ${ran.length - partly.length} of them wholly.`,
     ...shown,
     ...(rows.length > shown.length ? [`  ... ${rows.length - shown.length} more; limit shows more`] : []),

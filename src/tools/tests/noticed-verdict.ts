@@ -63,7 +63,7 @@ function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
     return asVerdict('noticed', 'Noticed: the test run ends early with this change, but not without it.');
   if (ranPlain.length === 0)
     return unknown(
-      `${ENDED} with and without it, and a failure that is only printed or returned is not detected.`,
+      `with it and without it, ${ENDED}; a failure that is only printed or returned is not detected.`,
     );
   if (ran.length === 0) return unknown(`no test ran with it. ${without}`);
   if (badPlain.size === ranPlain.length) return unknown('no test passes without it.');
@@ -165,7 +165,7 @@ function withUnloaded(verdict: Verdict, { unloaded, originals }: Side, count: nu
   if (unloaded.length === 0) return verdict;
   if (originals.length > 0)
     return unknown(
-      `${listed(originals, ', ')} was loaded by an absolute path, that is, from the workspace and without the change. Load it by a path relative to its system or to the working directory.`,
+      `${listed(originals, ', ')} was loaded by an absolute path, so from the workspace and without the change. Load it by a path relative to its system or to the working directory.`,
     );
   const names = listed(unloaded, ', ');
   if (unloaded.length < count)

@@ -33,7 +33,7 @@ export interface UneditedRun {
 }
 
 const CHANGED_BETWEEN =
-  'Files of the workspace changed between the two runs, so the runs had different files. Code that uses an absolute path to the workspace writes there, not to the copy.';
+  'Files of the workspace changed between the two runs, so the runs are not comparable. Code that uses an absolute path writes to the workspace, not to the copy.';
 
 /** Makes CALL, a call of run_tests, twice: in a copy of the workspace with EDITS, and in a copy without them. If
  * UNEDITED has the run without edits already, uses it instead. Otherwise stores this run there. Returns a result that
@@ -76,7 +76,7 @@ export async function runWithEdits(
       isPlainShown && `Without it:\n${plain.result.text}`,
       plain && plain.state !== changed.state && CHANGED_BETWEEN,
       known &&
-        'The run without the change is that of an earlier call: no file of the workspace has changed since.',
+        'The run without the change is reused from an earlier call: no file of the workspace has changed since.',
     ]),
     failed: verdict.verdict === 'unbuilt' || verdict.verdict === 'unknown',
   };

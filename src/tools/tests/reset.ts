@@ -144,7 +144,7 @@ async function variableNamed(
   const found = only === undefined ? undefined : await variableAt(image, only, context);
   if (found !== undefined) return found;
   throw new CallError(
-    `${asked} names no variable. ${NOTHING_DONE} Give the parameter reset names with packages, such as app::*table*.`,
+    `${asked} names no variable. ${NOTHING_DONE} In the parameter reset, give names with packages, such as app::*table*.`,
   );
 }
 

@@ -152,7 +152,9 @@ function behindOf({ tests, data, ending, asked, how, held }: EndedRun): string {
   if (ending.kind === 'done') return `Tests after one that ended early may not have run.${which}`;
   if (!how.isolate)
     return `The run ended there; with isolate: true it would continue with the other tests.${which}`;
-  return held ? `The run ended there: isolate does not continue once an error is held.${which}` : '';
+  return held
+    ? `The run ended there: isolate does not continue while an error is held in the debugger.${which}`
+    : '';
 }
 
 function coveredBy({ coverage, unmeasured, how }: EndedRun, places: Places): { data?: object; text: string } {

@@ -26,7 +26,7 @@ import type { TestSelection } from './run-result.ts';
 const RUN_TESTS = {
   name: 'run_tests',
   description:
-    "Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. With edits and then, a change, its tests and a check are one call. Tells each failure's form, values, place, and what passed.",
+    "Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. Parameters edits and then: change, test and check in one call. Shows each failure's form, values, place, and what passed.",
   parameters: [
     { name: 'system', type: 'string' },
     { name: 'package', type: 'string' },
@@ -138,7 +138,7 @@ async function previewOf(
     settings.length === 0
       ? [questionLine`Then the changed files are loaded, and tests run.`]
       : [questionLine`Then the changed files are loaded, and tests run, with:`, ...settings];
-  const evaluated = then.flatMap((form) => [questionLine`Then is evaluated:`, ...previewLines(form)]);
+  const evaluated = then.flatMap((form) => [questionLine`Then this is evaluated:`, ...previewLines(form)]);
   const text = previewLines(preview.text);
   const { lines = text, summary = questionLine`` } = preview;
   const forms = then.length === 1 ? questionLine` and 1 form` : questionLine` and ${then.length} forms`;
@@ -216,7 +216,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   const again = dependencies.memory.failed(systemName);
   if (again === undefined)
     throw new CallError(
-      `No tests${which} ran yet, so none failed. Call run_tests without the parameter failed first.`,
+      `No tests${which} have run yet, so none failed. First call run_tests without the parameter failed.`,
     );
   if (again.length === 0)
     throw new CallError(`No test${which} failed when it last ran, so there is nothing to run.`);
@@ -228,7 +228,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
 async function reaching({ reached, places }: TestDependencies, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(
-      'No run has recorded yet what the tests reach. Call run_tests with coverage: true, then with touching.',
+      'No run has recorded coverage yet. Call run_tests with coverage: true, then with touching.',
     );
   }
   const found = reached.find(name);
@@ -237,7 +237,7 @@ async function reaching({ reached, places }: TestDependencies, name: string): Pr
   if ('near' in found) {
     const hint = found.near.length > 0 ? ` Similar names: ${found.near.join(', ')}.` : '';
     throw new CallError(
-      `No run with coverage measured a definition ${name}.${hint} If it is new, run with coverage again.`,
+      `No run with coverage measured ${name}.${hint} If it is new, run with coverage again.`,
     );
   }
   // A definition has changed when its file no longer contains the text that was measured.

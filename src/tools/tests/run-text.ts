@@ -196,7 +196,7 @@ function passedLines([test, ...others]: readonly TestOutcome[]): string {
 
 /** Returns a line about tests whose names no framework knows; '' when there are none. */
 export function goneLine(names: readonly string[]): string {
-  const line = namesLine('Tests that no framework knows', names, (name) => name);
+  const line = namesLine('Tests that no framework has', names, (name) => name);
   return line && `${line}. To run an unnamed check, test its system.`;
 }
 

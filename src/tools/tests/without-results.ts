@@ -113,7 +113,7 @@ export function noTestsResult(
     gone.length > 0
       ? `No tests ran. ${goneLine(gone)}`
       : verdict === 'none'
-        ? `No tests ran: testing ${what} runs none and writes nothing.${elsewhere ?? ''}${inPackages}`
+        ? `No tests ran: testing ${what} runs none and prints nothing.${elsewhere ?? ''}${inPackages}`
         : ending.kind !== 'done'
           ? `${endedEarlyText(what, ending)}${inPackages}`
           : unseen.length > 0

@@ -4,7 +4,7 @@ import type { Group } from '../case.ts';
 
 /** What an evaluation says that got a fresh readtable. */
 const MENDED =
-  /^3\n\nNote: the readtable of the session could no longer read any form, so a fresh one has taken its place\.$/;
+  /^3\n\nNote: the readtable of the session could no longer read any form, so a fresh readtable replaced it\.$/;
 
 /** A form for the packages of the backend, those that use others first. */
 const ROOMS =
