@@ -33,7 +33,7 @@ describe('style warnings', () => {
     expect(await load('program')).toBe(
       'Loaded system program, with lib\n\nWarnings (1):\n  program/program.lisp\n' +
         '    STYLE-WARNING (line 1:1, DEFUN PROGRAM): The variable Y is defined but never used.\n\n' +
-        'Left out: 2 style warnings in libraries. load_system of a library with force: true shows its warnings.',
+        'Left out: 2 style warnings in libraries. load_system with force: true shows the warnings of a library.',
     );
   });
 

@@ -14,7 +14,7 @@ function unreadable(
 ): string {
   return (
     `Error: form ${number} cannot be read: ${what}\n` +
-    `It begins at line ${begins[0]}, column ${begins[1]}; reading stopped at line ${stopped[0]}, column ${stopped[1]}. `
+    `The form begins at line ${begins[0]}, column ${begins[1]}; reading stopped at line ${stopped[0]}, column ${stopped[1]}. `
   );
 }
 
@@ -45,7 +45,7 @@ describe('what is wrong and where', () => {
 
   test('columns count characters, not octets', async () => {
     expect(await session.eval('"äöü" "λ𝄞" (list #<)')).toMatch(
-      /form 3 cannot be read: .*\nIt begins at line 1, column 12; reading stopped at line 1, column 20\./,
+      /form 3 cannot be read: .*\nThe form begins at line 1, column 12; reading stopped at line 1, column 20\./,
     );
   });
 

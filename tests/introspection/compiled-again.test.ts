@@ -43,7 +43,7 @@ const again = async (name: string, more: object = {}) =>
 describe('compiled again', () => {
   test('an inline function: what has it by way of another one too, but no data and no other calls', async () => {
     expect(await again('half')).toBe(
-      'To compile again, as it is inline (2): AGAIN::BY-QUARTER, AGAIN::QUARTER; perhaps (1), as calls are left in them: AGAIN::NOT-INLINE',
+      'To compile again, as it is inline (2): AGAIN::BY-QUARTER, AGAIN::QUARTER; perhaps (1), because they still contain calls: AGAIN::NOT-INLINE',
     );
   });
 
@@ -70,14 +70,14 @@ describe('compiled again', () => {
 
   test('a function with a compiler macro, and the compiler macro itself', async () => {
     expect(await again('grind')).toBe(
-      'Callers in which its compiler macro replaced the call (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.',
+      'Callers where the compiler macro replaced the call (1): AGAIN::REPLACED; perhaps (1), because they still contain calls: AGAIN::DECLINED\nThey keep the expansion when the function changes; compile them again when the compiler macro changes.',
     );
     const changes =
-      'To compile again, as its compiler macro changes (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED';
+      'To compile again, as its compiler macro changes (1): AGAIN::REPLACED; perhaps (1), because they still contain calls: AGAIN::DECLINED';
     expect(await again('grind', { definition: '(define-compiler-macro grind (x) x)' })).toBe(changes);
     expect(await again('(define-compiler-macro grind)')).toBe(changes);
     expect(await impact('(define-compiler-macro grind)')).toContain(
-      '\n\nCalls must fit the lambda list of the function, which does not change (2 calls).\n\n',
+      '\n\nThe lambda list of the function does not change, and calls must fit it (2 calls).\n\n',
     );
   });
 });

@@ -126,7 +126,7 @@ describe('what goes wrong', () => {
     ],
     [
       '(a',
-      'Error: form 1 cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 1, column 3. Nothing was evaluated.',
+      'Error: form 1 cannot be read: the text ends inside this form\nThe form begins at line 1, column 1; reading stopped at line 1, column 3. Nothing was evaluated.',
     ],
   ])('C8 %j is an error that says what to do', async (form, text) => {
     expect(await expand(form)).toEqual(error(text));

@@ -114,7 +114,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   if (ownFiles === undefined || count === 0) return { filtered: remarks };
   const advice = earlierAnswers?.repeats('library warnings')
     ? ''
-    : ' load_system of a library with force: true shows its warnings.';
+    : ' load_system with force: true shows the warnings of a library.';
   return {
     filtered: { ...remarks, warnings: shown, warningCount: warningCount - count },
     note: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries.${advice}`,
@@ -174,7 +174,7 @@ export function missingText(
   const headline =
     neededBy === undefined
       ? `System ${missing} not found by ASDF.`
-      : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF does not find.`;
+      : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF cannot find.`;
   if (asd !== undefined) return `${headline} ${undefinedText(asd, places)}`;
   if (installing !== undefined) return `${headline} ${manager} can install it: evaluate ${installing}.`;
   const managed =
@@ -182,7 +182,7 @@ export function missingText(
   const unloaded =
     initFile === undefined
       ? ''
-      : ` Images do not load ${initFile}, which may tell ASDF of more folders: ask the user to start live-lisp with --init ${initFile}, which loads it.`;
+      : ` Images do not load ${initFile}, which may add folders for ASDF. To load that file, ask the user to start live-lisp with --init ${initFile}.`;
   return `${headline} ${hint} ${searchedText(places.unmapped)} ${managed}${unloaded}`;
 }
 
