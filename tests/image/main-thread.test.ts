@@ -70,7 +70,7 @@ test('a second call is told what runs there; interrupt ends that', async () => {
   const { answer } = await begin('(works)');
   const second = await inMain('(setf *kept* :lost)');
   expect({ ...second, text: second.text.replace(/\d+ \(/, 'N (').replace(/\d+\.\d s/, 'N s') }).toEqual({
-    text: 'Error: the main thread runs another call: N (eval_form (works), N s). Nothing was evaluated; call again when that has ended, or end it with interrupt.',
+    text: 'Error: the main thread runs another call: N (eval_form (works), N s). Nothing was evaluated. Wait for that call, or end it with interrupt; then call again.',
     notices: [],
     isError: true,
   });

@@ -81,7 +81,7 @@ describe('a function', () => {
   });
 
   test('that is inline, and a macro: who must be compiled again', async () => {
-    expect((await impact('twice'))[2]).toBe('To compile again, as it is inline (1): IMPACT::DOUBLED');
+    expect((await impact('twice'))[2]).toBe('Compile these again, because it is inline (1): IMPACT::DOUBLED');
     const why = '1 argument, at least 2 needed';
     expect((await impact('twice', { lambda_list: '(x factor)' }))[1]).toBe(
       [
@@ -95,7 +95,7 @@ describe('a function', () => {
       ...(await impact('with-price', { lambda_list: '((name item) first &body body)' })),
     ];
     expect(fits).toBe('1 call with known arguments: all fit.');
-    expect(again).toBe('To compile again, as it is a macro (1): IMPACT::IN-EXPANSION');
+    expect(again).toBe('Compile these again, because it is a macro (1): IMPACT::IN-EXPANSION');
   });
 
   test('that FORMAT calls by a name in its control string', async () => {

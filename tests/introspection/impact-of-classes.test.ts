@@ -145,11 +145,11 @@ describe('a structure', () => {
   test('with another layout: how to load it, and what to compile again', async () => {
     const changed = async (definition: string) => {
       const parts = await impact('point', definition);
-      return [section(parts, 'This changes the layout'), section(parts, 'To compile again')];
+      return [section(parts, 'This changes the layout'), section(parts, 'Compile these again')];
     };
     const reported = [
       'This changes the layout of the structure, so SBCL signals an error when the new definition is loaded: call load_file with restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
-      'To compile again, as the structure has another layout (2): IMPACT-CLASSES::POINTS, IMPACT-CLASSES::SET-Y',
+      'Compile these again, because the structure has another layout (2): IMPACT-CLASSES::POINTS, IMPACT-CLASSES::SET-Y',
     ];
     expect(await changed('(defstruct point w x y)')).toEqual(reported);
     expect(await changed('(defstruct point y x)')).toEqual(reported);
@@ -175,8 +175,8 @@ test('a method that takes a keyword less than the one in whose place it comes', 
 
 test('a function that becomes a macro', async () => {
   const parts = await impact('plain', '(defmacro plain (x y) `(list ,x ,y))');
-  expect(section(parts, 'To compile again')).toBe(
-    'To compile again, as it becomes a macro (1): IMPACT-CLASSES::PLAIN-CALLS',
+  expect(section(parts, 'Compile these again')).toBe(
+    'Compile these again, because it becomes a macro (1): IMPACT-CLASSES::PLAIN-CALLS',
   );
 });
 

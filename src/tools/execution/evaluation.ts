@@ -146,7 +146,7 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
     return `Error: the main thread is stopped at error ${-job}, so nothing was evaluated. Continue from that error with debug, or end it (debug with error: ${-job}, end: true), then call again.`;
   const running = jobs.list().filter(({ phase }) => phase.kind === 'running' && phase.id === job);
   const which = running.length === 0 ? '' : `: ${choicesText(running)}`;
-  return `Error: the main thread runs another call${which}. Nothing was evaluated; call again when that has ended, or end it with interrupt.`;
+  return `Error: the main thread runs another call${which}. Nothing was evaluated. Wait for that call, or end it with interrupt; then call again.`;
 }
 
 /** Returns the result of an evaluation. RECORD records its values or its error, and returns a note when this fails. */

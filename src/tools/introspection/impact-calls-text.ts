@@ -37,7 +37,7 @@ export interface CallImpact extends Partial<CheckedCalls> {
 
 /** The functions to compile again, and the reason. */
 export interface Recompile {
-  /** A clause that follows "as"; '' when `names` and `perhaps` are empty. */
+  /** A clause that follows "because"; '' when `names` and `perhaps` are empty. */
   why: string;
   names: string[];
   /** Functions that call the definition and may have it compiled in. */
@@ -136,11 +136,11 @@ export function recompileText(
       .join('');
   const hasReplaced = replaced && replaced.names.length + replaced.perhaps.length > 0;
   return [
-    names.length + perhaps.length > 0 && `To compile again, as ${why} ${countsAndNames(names, perhaps)}`,
+    names.length + perhaps.length > 0 && `Compile these again, because ${why} ${countsAndNames(names, perhaps)}`,
     hasReplaced &&
       `Callers where the compiler macro replaced the call ${countsAndNames(replaced.names, replaced.perhaps)}\nThey keep the expansion when the function changes; compile them again when the compiler macro changes.`,
     expanded.length > 0 &&
-      `Macros that call it during expansion (${expanders.length}): ${few(expanders)}\nTo compile again, if their expansions change (${expanded.length}): ${few(expanded)}`,
+      `Macros that call it during expansion (${expanders.length}): ${few(expanders)}\nCompile these again if their expansions change (${expanded.length}): ${few(expanded)}`,
   ]
     .filter(Boolean)
     .join('\n');
