@@ -136,7 +136,8 @@ export function recompileText(
       .join('');
   const hasReplaced = replaced && replaced.names.length + replaced.perhaps.length > 0;
   return [
-    names.length + perhaps.length > 0 && `Compile these again, because ${why} ${countsAndNames(names, perhaps)}`,
+    names.length + perhaps.length > 0 &&
+      `Compile these again, because ${why} ${countsAndNames(names, perhaps)}`,
     hasReplaced &&
       `Callers where the compiler macro replaced the call ${countsAndNames(replaced.names, replaced.perhaps)}\nThey keep the expansion when the function changes; compile them again when the compiler macro changes.`,
     expanded.length > 0 &&
