@@ -177,7 +177,7 @@ describe('what is told', () => {
     expect(answer.isError).toBe(true);
     expect(answer.text).toContain('at compile time');
     expect(await session.eval("(boundp '*loaded-before*)")).toBe('NIL');
-    expect(answer.text).not.toContain('up to the form where it stopped');
+    expect(answer.text).not.toContain('up to the form where loading stopped');
   });
 });
 
