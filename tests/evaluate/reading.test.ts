@@ -39,7 +39,9 @@ describe('what is wrong and where', () => {
   test('a symbol that is not external names the symbol and the package', async () => {
     await session.eval('(defpackage :shut (:use :cl)) (intern "INSIDE" :shut)');
     const text = await session.eval('(list shut:inside)');
-    expect(text).toMatch(/^Error: form 1 cannot be read: .*INSIDE.* SHUT .*\nThe form begins at line 1, column 1;/);
+    expect(text).toMatch(
+      /^Error: form 1 cannot be read: .*INSIDE.* SHUT .*\nThe form begins at line 1, column 1;/,
+    );
     expect(text).toMatch(/external/);
   });
 
