@@ -24,7 +24,7 @@ export function endingText(ending: Ending, places?: Places): string {
     case 'lost':
       if (ending.fresh) return `The fresh image was lost during this call: ${ending.how}.`;
       return ending.attached
-        ? `The connection to the Lisp image was lost during this call: ${ending.how}. The next call looks for the image again.`
+        ? `The connection to the Lisp image was lost during this call: ${ending.how}. The next call tries to reconnect.`
         : `The Lisp image was lost during this call: ${ending.how}. The next call gets a new image.`;
     default:
       return '';
@@ -57,9 +57,9 @@ function interruptionText(interruption: Interruption): string {
       ? interrupterText(interruption.byUser)
       : (END_REASONS[reason] ?? 'because the client cancelled it');
   if (stoppedPid !== undefined)
-    return `Given up ${why} after ${after}: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still. Ask the user to let the process go on: kill -CONT ${stoppedPid}. The call is then interrupted; the image and what was done so far are kept.`;
+    return `Given up ${why} after ${after}: the process of the image was stopped by a signal, as by Ctrl-Z, so the call is stopped too. Ask the user to resume the process: kill -CONT ${stoppedPid}. The call is then interrupted; the image and what was done so far are kept.`;
   if (notBegun) {
-    return `Ended ${why} after it had waited ${after}; it had not begun, so nothing was done.`;
+    return `Ended ${why} after a wait of ${after}; the call had not begun, so nothing was done.`;
   }
   switch (reason) {
     case 'timeout':
@@ -86,8 +86,8 @@ function leftText({ left, reason, fresh }: Interruption): string | undefined {
   const work =
     left.what === 'names'
       ? 'The image was finding out which code uses which names'
-      : 'The image was reading loaded files again, for the names that their top-level forms use';
-  return `${work} (${left.what} left: ${left.count}). Call again: the next call continues there.`;
+      : 'The image was rereading loaded files to find the names that their top-level forms use';
+  return `${work} (${left.what} left: ${left.count}). Call again: the next call continues this work.`;
 }
 
 /** Garbage collection is mentioned when it took more than this share of the time of the call. */
@@ -105,13 +105,12 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
 }
 
 /** The sentence for answers when no library manager is set up. */
-export const NO_MANAGER =
-  'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
+export const NO_MANAGER = 'No library manager is in use; Quicklisp, qlot or ocicl is used if set up.';
 
 /** Returns a sentence for an answer about a missing name: images do not load FILE, the user's init file such as
  * ~/.sbclrc, which may define the name. */
 export function notLoadedText(file: string): string {
-  return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
+  return `Images do not load ${file}, which may define the name. To load that file, ask the user to start live-lisp with --init ${file}.`;
 }
 
 /** Returns CONDITION as text: its message, type, restarts and frames. PLACES finds the source places of frames. WHERE

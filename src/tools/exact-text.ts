@@ -61,7 +61,7 @@ export function nearestText(text: string, wanted: string, name: string, firstLin
   const first = nearest.first + firstLine - 1;
   const shown = lines.slice(0, NEAR_LINES).map((line, index) => `${first + index}: ${line}`);
   const where = lines.length === 1 ? `is line ${first}` : `is lines ${first} to ${first + lines.length - 1}`;
-  const difference = onlySpace ? `, which differs in white space only` : '';
+  const difference = onlySpace ? `, which differs only in white space` : '';
   const more = lines.length > NEAR_LINES ? '\n...' : '';
-  return `The nearest place ${where}${difference}:\n\n${shown.join('\n')}${more}\n\nGive the exact text as parameter '${name}'.`;
+  return `The most similar text ${where}${difference}:\n\n${shown.join('\n')}${more}\n\nGive the exact text as parameter '${name}'.`;
 }

@@ -82,11 +82,11 @@ export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Too
 function checkFresh({ fresh, edits, on_error }: Arguments): void {
   if (edits !== undefined && fresh !== 'true')
     throw new CallError(
-      `The parameter edits needs fresh: true, not ${fresh}; nothing was done. Edits apply only to the run in the fresh image.`,
+      `Parameter 'edits' needs fresh: true, not ${fresh}; nothing was done. Edits apply only to the run in the fresh image.`,
     );
   if (on_error === 'hold')
     throw new CallError(
-      'Give fresh or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it holds no error.',
+      'Give fresh or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it cannot hold an error.',
     );
 }
 

@@ -31,7 +31,8 @@ async function compare(args: object): Promise<string> {
 }
 
 /** What an answer ends with that lists what was only evaluated. */
-const UNDO = "(live-lisp:forget 'NAME) removes one, and takes it out of the program's lists and hash tables.";
+const UNDO =
+  "(live-lisp:forget 'NAME) removes one from the image, and from the program's lists and hash tables.";
 const PACKAGE = '(defpackage "P" (:use "CL")) (in-package "P")';
 
 test('what the forms before an observed one have defined', async () => {
@@ -44,7 +45,7 @@ test('what the forms before an observed one have defined', async () => {
   });
   expect(await compare({ package: 'P' })).toBe(
     [
-      'In the image but in no file that was loaded:',
+      'In the image, but not in any loaded file:',
       '  function P::BESIDE, evaluated at TIME by (defun beside () 1)',
       '  variable P::*BESIDE*, evaluated at TIME by (defvar *beside* 1)',
       UNDO,
@@ -76,7 +77,7 @@ test('what was evaluated over a file, beside it, and undone', async () => {
     '  method P::M (P::K) of e.lisp:5:1: redefined in the image, evaluated at TIME by (defmethod m ((x k)) 2)',
   ];
   const beside = [
-    'In the image but in no file that was loaded:',
+    'In the image, but not in any loaded file:',
     '  function P::EXTRA, evaluated at TIME by (defun extra () 2)',
     '  method P::M (COMMON-LISP::STRING), evaluated at TIME by (defmethod m ((x string)) 3)',
     UNDO,
@@ -214,7 +215,7 @@ test('a system whose files are those of its parts', async () => {
     'function inferred/sub/all::ALL of sub/all.lisp:3:1',
   );
   expect(await compare({ system: 'nowhere' })).toBe(
-    'Nothing of system nowhere was loaded in this image. Load it first.',
+    'Nothing from system nowhere was loaded into this image. Load it first.',
   );
 });
 
@@ -278,7 +279,7 @@ test('what was forgotten stays forgotten in an image that is built again, and wh
     [
       'In the image but no longer in e.lisp: function P::C.',
       'load_file with forget: true removes what its file no longer has.',
-      'In the image but in no file that was loaded:',
+      'In the image, but not in any loaded file:',
       '  function P::BESIDE, evaluated at TIME by (defun beside () 1)',
       UNDO,
     ].join('\n'),
@@ -355,7 +356,7 @@ test('files that were not loaded are told, and only that one as unfinished that 
   putBefore(100, 'second.lisp', '(in-package :halves)', '(defmacro two () 2)');
   expect((await session.call('load_system', { system: 'halves' })).isError).toBe(true);
   expect(await compare({ system: 'halves' })).toBe(
-    'The last load of first.lisp did not end well.\nNot loaded: second.lisp.',
+    'The last load of first.lisp failed or was interrupted.\nNot loaded: second.lisp.',
   );
   put('first.lisp', '(in-package :halves)', '(defun one () 1)');
   await session.text('load_system', { system: 'halves', force: true });

@@ -255,7 +255,7 @@ describe('what another file or a load that failed says nothing about', () => {
     expect(await loaded('e.lisp', '(defun a () 2)', '(error "No.")', '(defun z () 2)')).not.toContain(
       'no longer',
     );
-    expect(await compare('e.lisp')).toContain('The last load of e.lisp did not end well.');
+    expect(await compare('e.lisp')).toContain('The last load of e.lisp failed or was interrupted.');
     expect(await loaded('e.lisp', '(defun a () 3)', '(defun z () 3)')).toBe(
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: function P::GONE.\n${FORGET}`,
     );
@@ -304,7 +304,7 @@ test('a file that became a FIFO or very large since is not read for a comparison
     ['e.lisp', 'large.lisp']
       .map(
         (name) =>
-          `${name} cannot be read now, or has over 4 MB, so it was not compared with what was loaded; read_file says why.`,
+          `${name} cannot be read now, or is over 4 MB, so it was not compared with the loaded code; read_file reports why.`,
       )
       .join('\n'),
   );

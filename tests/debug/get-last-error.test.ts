@@ -82,7 +82,7 @@ describe('locals', () => {
     await session.eval('(takes-one 1)');
     await session.eval('(setf live-lisp.jobs::*locals-milliseconds* *time*)');
     expect(await last({ frame: 0 })).toBe(
-      '0: (COMMON-LISP-USER::TAKES-ONE)\n       (its arguments and locals were not kept: those of the frames above took too long)',
+      '0: (COMMON-LISP-USER::TAKES-ONE)\n       (its arguments and locals were not kept: reading those of the frames above took too long)',
     );
   });
 

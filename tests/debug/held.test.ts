@@ -46,7 +46,7 @@ describe('a held error', () => {
   });
 
   test('in what TIME measures says, once it goes on, how long it was held', async () => {
-    const note = /\n\nNote: TIME also counted the [\d.]+ (ms|s) for which the call was held\.$/;
+    const note = /\n\nNote: the report of TIME includes the [\d.]+ (ms|s) that the call was held\.$/;
     const error = await hold('(time (progn (cerror "Go on." "stop") 7))');
     expect(await debug({ error, restart: 'continue' })).toMatch(note);
     const untimed = await hold('(progn (time 1) (cerror "Go on." "stop") 7)');
@@ -129,7 +129,7 @@ describe('going on', () => {
       `Error ${error} has no restart skip: it has USE-VALUE. Nothing was done; error ${error} is still held.`,
     );
     expect(await debug({ error, restart: 'use-value' })).toBe(
-      `The restart USE-VALUE takes (value). Give a form for each in values. Nothing was done; error ${error} is still held.`,
+      `The restart USE-VALUE takes the arguments (value). Give a form for each in 'values'. Nothing was done; error ${error} is still held.`,
     );
     expect(await debug({ error, restart: '0', values: ['(+ n 1)'] })).toBe('(6 6)');
   });

@@ -152,10 +152,10 @@ describe('what does not hold it', () => {
     await session.eval("(setf (gethash (make-instance 'lone) *weak*) 1)");
     await session.call('eval_form', { form: '(let ((held (make-instance \'lone))) (error "Held ~A" held))' });
     expect(await holders("(make-instance 'lone)")).toBe(
-      `Nothing in the program leads to #<APP::LONE NEXT NIL>  @N: it is garbage, or only answers (*, held errors) or running calls hold it.`,
+      `No object of the program refers to #<APP::LONE NEXT NIL>  @N: it is garbage, or held only by answers (*, held errors) or running calls.`,
     );
     expect(await holders("(find-class 'lone)")).toBe(
-      'Nothing in the program leads to an instance of #<STANDARD-CLASS APP::LONE>  @N: it is garbage, or only answers (*, held errors) or running calls hold it.',
+      'No object of the program refers to an instance of #<STANDARD-CLASS APP::LONE>  @N: it is garbage, or held only by answers (*, held errors) or running calls.',
     );
   });
 
@@ -164,7 +164,7 @@ describe('what does not hold it', () => {
     ["'car", 'CAR'],
   ])('nothing has to hold %s', async (form, shown) => {
     expect(await holders(form)).toBe(
-      `Nothing needs to hold ${shown}: numbers and characters are not heap objects, and a symbol is held by its package. Ask for an object that could be garbage.`,
+      `${shown} cannot become garbage: numbers and characters are not heap objects, and a symbol is held by its package. Ask for an object that could be garbage.`,
     );
   });
 });
@@ -179,7 +179,7 @@ test('what a variable of a locked package holds, the program holds', async () =>
 
 test('what only SBCL leads to is said to be so', async () => {
   expect(await holders('(let ((list (list 1))) (push (lambda () list) sb-ext:*exit-hooks*) list)')).toMatch(
-    /^\(1\) {2}@N is kept alive by 1 reference\. Only what belongs to SBCL leads there\.\n\nvariable SB-EXT::\*EXIT-HOOKS\*/,
+    /^\(1\) {2}@N is kept alive by 1 reference\. All holders belong to SBCL\.\n\nvariable SB-EXT::\*EXIT-HOOKS\*/,
   );
   await session.eval('(pop sb-ext:*exit-hooks*)');
 });
@@ -189,7 +189,7 @@ test('a thread that nothing may interrupt is named', async () => {
     '(progn (start "deaf" (lambda () (sb-sys:without-interrupts (sb-thread:signal-semaphore *begun*) (loop while *go* do (sb-thread:thread-yield))))) nil)',
   );
   const silent =
-    'Note: These threads did not tell what is on their stacks: deaf. They are in foreign code, or cannot be interrupted.';
+    'Note: The stacks of these threads could not be read: deaf. The threads run foreign code, or cannot be interrupted.';
   expect(await holders('(visit :a)')).toContain(silent);
   await session.eval('(defvar *seconds* (shiftf live-lisp.debug::*look-seconds* 0))');
   expect(await holders('(visit :a)')).toContain(silent);
@@ -210,7 +210,7 @@ test('long lists, and threads that allocate meanwhile, are no hindrance', async 
 test('a search among very many objects ends, and says so', async () => {
   await session.eval('(progn (setf *both* (make-list 3100000)) nil)');
   expect(await holders('(visit :a)')).toBe(
-    `Nothing in the program leads to ${A}: it is garbage, or only answers (*, held errors) or running calls hold it.\n\n` +
-      'Note: Only the 3,000,000 objects nearest to the roots were looked at, so there can be more.',
+    `No object of the program refers to ${A}: it is garbage, or held only by answers (*, held errors) or running calls.\n\n` +
+      'Note: Only the 3,000,000 objects nearest to the roots were searched, so there may be more holders.',
   );
 });

@@ -125,7 +125,7 @@ test('an id keeps nothing alive', async () => {
   );
   await session.eval('(list 1) (list 2) (list 3) (gc :full t) 1');
   expect(await session.text('inspect', { value: there })).toBe(
-    `${there} is gone: the object was garbage-collected, or the image is a new one. Look again where you found it.`,
+    `${there} is gone: the object was garbage-collected, or the image was replaced. Look the object up again to get a new id.`,
   );
 });
 

@@ -150,7 +150,7 @@ describe('what is given to evaluate', () => {
   test('and cannot be read is told as by eval_form, and nothing is done', async () => {
     const error = await hold('(restart-case (kill 1) (use-value (v) v))');
     const unreadable = (column: number) =>
-      `Error: form 1 cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 1, column ${column}. Nothing was evaluated.\n\nError ${error} is still held.`;
+      `Error: form 1 cannot be read: the text ends inside this form\nThe form begins at line 1, column 1; reading stopped at line 1, column ${column}. Nothing was evaluated.\n\nError ${error} is still held.`;
     expect(await debug({ error, eval: '(list 1' })).toBe(unreadable(8));
     expect(await debug({ error, restart: 'use-value', values: ['1', '(list'] })).toBe(unreadable(6));
     expect(await debug({ error, frame: 1, return: '(list' })).toBe(unreadable(6));

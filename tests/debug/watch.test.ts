@@ -27,12 +27,12 @@ describe('a watch', () => {
 
   test('holds an error before the handlers of its thread; let go, those run', async () => {
     expect(await debug({ watch: 'worker', hold: true })).toBe(
-      'Errors in worker are recorded when signalled, even if handled; get_last_error with watched: true shows them. Each stops its thread until debug has not been used for 60 s; debug without arguments lists them.\n\nNote: no thread and no package is called worker now; unwatch: true ends the watch, and watch: "all" takes all threads.',
+      'Errors in worker are recorded when signalled, even if handled; get_last_error with watched: true shows them. Each stops its thread until 60 s after the last use of debug; debug without arguments lists them.\n\nNote: no thread or package is named worker now; unwatch: true ends the watch, and watch: "all" covers all threads.',
     );
     await start('worker one');
     const error = await heldIn('worker one');
     expect(await debug({ thread: 'worker one' })).toContain('(APP::PRICE "b")  shop.lisp:5:3');
-    expect(await debug({ error, end: true })).toBe(`The thread of error ${error} goes on.`);
+    expect(await debug({ error, end: true })).toBe(`The thread of error ${error} continues.`);
     await until('the handler', 10_000, async () => (await session.eval('cl-user::*got*')) === ':HANDLED');
   });
 
@@ -55,7 +55,7 @@ describe('a watch', () => {
     );
     const error = await heldIn('worker six');
     expect(await debug({ error })).toMatch(/^Error: tail\nType: COMMON-LISP::SIMPLE-ERROR\n/);
-    expect(await debug({ error, end: true })).toBe(`The thread of error ${error} goes on.`);
+    expect(await debug({ error, end: true })).toBe(`The thread of error ${error} continues.`);
   });
 
   test('runs a frame of the thread again', async () => {
@@ -72,7 +72,7 @@ describe('a watch', () => {
     const fix = '(defun price (n) (declare (ignore n)) (loop until cl-user::*got* do (sleep 0.01)) 5)';
     expect(await debug({ error, fix })).toMatch(/^Fixed: PRICE\n/);
     expect(await debug({ error, frame: 1, retry: true, timeout: 0.3 })).toBe(
-      'The frame has not returned yet, and its thread goes on. To see where, give debug the parameter thread.',
+      'The frame has not returned yet; its thread still runs. To see where, call debug with the parameter thread.',
     );
     await until('the frame', 10_000, async () =>
       /^Thread worker three\n[\s\S]*\(APP::PRICE #<not kept>\)\n {2}\d: \(APP::TOTAL /.test(
@@ -103,7 +103,7 @@ describe('a watch', () => {
       '(progn (setf cl-user::*got* nil) (sb-thread:make-thread (lambda () (setf cl-user::*got* (list :left (catch :out (app::total (list "b")))))) :name "worker five") 1)',
     );
     const error = await heldIn('worker five');
-    expect(await debug({ error, eval: '(throw :out 3)' })).toBe(`The thread of error ${error} goes on.`);
+    expect(await debug({ error, eval: '(throw :out 3)' })).toBe(`The thread of error ${error} continues.`);
     await until('the value', 10_000, async () => (await session.eval('cl-user::*got*')) === '(:LEFT 3)');
   });
 
@@ -112,7 +112,7 @@ describe('a watch', () => {
       /^Signalled \d+ s ago in the thread worker five: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
     );
     expect(await debug({ unwatch: true })).toBe(
-      'Errors are not recorded any more. 7 were seen; held errors stay held.',
+      'Errors are no longer recorded; 7 were signalled during the watch. Held errors stay held.',
     );
     expect(await session.eval('*break-on-signals*')).toBe('NIL');
   });
@@ -135,7 +135,7 @@ test('a watch has what a form handles, and leaves out what the backend itself do
     /^Signalled \d+ s ago in the thread live-lisp evaluate: No\.\nType: COMMON-LISP::SIMPLE-ERROR$/,
   );
   expect(await debug({ unwatch: true })).toBe(
-    'Errors are not recorded any more. 1 was seen; held errors stay held.',
+    'Errors are no longer recorded; 1 was signalled during the watch. Held errors stay held.',
   );
 });
 

@@ -211,7 +211,7 @@ Note: there is no package EL-LATER in the image, so names in later.lisp were not
 
 Loaded 1 form of code.lisp
 
-Not loaded: 1 form of later.lisp, since the image has no package EL-LATER. The file was changed. Load what it needs, then the whole file with load_file.`);
+Not loaded: 1 form of later.lisp, because the image has no package EL-LATER. The file was changed. Load what the file needs, then the whole file with load_file.`);
     expect(await at.answer('eval_form', { form: '(el::besides)' })).toBe('1');
     at.put(
       'el-later.asd',
@@ -219,7 +219,7 @@ Not loaded: 1 form of later.lisp, since the image has no package EL-LATER. The f
     );
     at.put('before.lisp', '(defpackage :el-later (:use :cl))\n');
     expect(await edit({ definition: 'el-later::later', path: 'later.lisp', old: '2', new: '3' })).toMatch(
-      /\n\nNot loaded: 1 form of later\.lisp, since the image has no package EL-LATER\. The file was changed\. load_system with system el-later\/tests loads the file with what it needs\.$/,
+      /\n\nNot loaded: 1 form of later\.lisp, because the image has no package EL-LATER\. The file was changed\. load_system with system el-later\/tests loads the file and its dependencies\.$/,
     );
     await at.answer('load_system', { system: 'el-later/tests' });
     expect(await at.answer('eval_form', { form: '(el-later::later)' })).toBe('3');

@@ -166,9 +166,9 @@ describe('an edit of all calls leaves those that would lack an argument', () => 
   const kept = (line: number, why: string) => `Not changed: uses.lisp:${line}: ${why}`;
   const needs = (parameter: string) => `it lacks an argument that 'new' needs: ${parameter}.`;
   const mayNeed = (parameter: string, name: string) =>
-    `it lacks an argument that 'new' may need: ${parameter}. Change this call in an edit of its own, or first load the new definition of ${name}.`;
+    `it lacks an argument that 'new' may need: ${parameter}. Change this call in a separate edit, or first load the new definition of ${name}.`;
   const tooFew = (given: number, required: number, name: string) =>
-    `'new' gives it too few arguments: ${given}, and ${name} requires ${required}. Change this call in an edit of its own, or first load the new definition of ${name}.`;
+    `'new' gives it too few arguments: ${given}, and ${name} requires ${required}. Change this call in a separate edit, or first load the new definition of ${name}.`;
 
   beforeAll(async () => {
     at.put('prices.lisp', PRICES);

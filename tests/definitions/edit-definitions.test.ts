@@ -211,7 +211,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'no definition',
       [{ text: '1' }],
-      `edits[0]: Parameter 'definition' is missing. Give it, or path with old and new, or only path and text: text is then appended to the file or, with op: "replace", replaces the definitions of the same names.`,
+      `edits[0]: Parameter 'definition' is missing. Give it; or path, old and new; or path and text. The text is then appended to the file or, with op: "replace", replaces the definitions of the same names.`,
     ],
     [
       'two names',
@@ -271,7 +271,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'what nobody defines',
       [one('nowhere', '(list)')],
-      'edits[0]: no Lisp file of the workspace defines nowhere. Give path or, to add it, a definition beside it and op: "before" or "after".',
+      'edits[0]: no Lisp file of the workspace defines nowhere. Give path or, to add nowhere, a neighbouring definition and op: "before" or "after".',
     ],
     [
       'what the file does not define, with near names',
@@ -296,36 +296,36 @@ Give its line, too.`,
       [one('last-one', "(defun last-one ()\n  (list 1\n  'end)\n")],
       `edits[0].text: the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. Repaired, that line is:
   (list 1)
-Nothing was changed. Correct it and call again.`,
+Nothing was changed. Correct the text and call again.`,
     ],
     [
       'a parenthesis too many',
       [one('last-one', "(defun last-one ()\n  'end))")],
       `edits[0].text: the form that begins at line 1 ends too early. Its indentation says that line 2 has 1 ")" too many. Repaired, that line is:
   'end)
-Nothing was changed. Correct it and call again.`,
+Nothing was changed. Correct the text and call again.`,
     ],
     [
       'an open string',
       [one('last-one', '(defun last-one ()\n  "end)')],
-      'edits[0].text: the string that begins at line 2 does not end.\nNothing was changed. Correct it and call again.',
+      'edits[0].text: the string that begins at line 2 does not end.\nNothing was changed. Correct the text and call again.',
     ],
     [
       'a part that leaves a list open',
       [{ definition: 'helper', old: '(list x x)', new: '(list x' }],
       `edits[0], the definition with new in place of old: the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. Repaired, that line is:
     (list x))
-Nothing was changed. Correct it and call again.`,
+Nothing was changed. Correct the text and call again.`,
     ],
     [
       'a feature without a form',
       [one('last-one', '(list)\n#+sbcl')],
-      'edits[0].text: what begins at line 2 is incomplete, and would take in what follows. Nothing was changed.',
+      'edits[0].text: the text from line 2 on is incomplete, and would absorb the next form. Nothing was changed.',
     ],
     [
       'an old that is not there',
       [{ definition: 'helper', old: '(list x y)', new: '(list x)' }],
-      `edits[0].old was not found in (defun helper) at shop.lisp:19; nothing was changed. The nearest place is line 20:
+      `edits[0].old was not found in (defun helper) at shop.lisp:19; nothing was changed. The most similar text is line 20:
 
 20:     (list x x))
 
@@ -339,7 +339,7 @@ Give the exact text as parameter 'old'.`,
     [
       'two edits of the same text',
       [one('helper', '(list)'), { definition: 'helper', old: 'list', new: 'cons' }],
-      'edits[0] and edits[1] change the same text of shop.lisp; nothing was changed. Make them one edit.',
+      'edits[0] and edits[1] change the same text of shop.lisp; nothing was changed. Combine them into one edit.',
     ],
     [
       'what changes nothing',

@@ -114,7 +114,7 @@ Note: there is no package NO-SUCH-PACKAGE in the image, so names in kept.lisp we
     expect(await edit({ definition: 'f', path: 'kept.lisp', text: NEW })).toBe(
       `Changed kept.lisp: lines 1-2, +2 −1. It has 2 top-level forms now.
 
-Note: the reader of the image stops at kept.lisp:3, so from there on only the syntax was checked: illegal sharp macro character: #\\<`,
+Note: the reader of the image stops at kept.lisp:3, so only the syntax was checked after that. The reader reports: illegal sharp macro character: #\\<`,
     );
   });
 });
@@ -142,7 +142,7 @@ describe('it refuses', () => {
     });
     at.put('kept.lisp', '(a)\n$ (defun f () 1)\n(b)\n');
     await refused(
-      'From line 2 on, the image reads other forms in kept.lisp than live-lisp does. Nothing was changed. If the file has its own readtable, edit the file with propose_file_edit.',
+      'From line 2 on, the image reads kept.lisp differently from live-lisp. Nothing was changed. If the file has its own readtable, edit the file with propose_file_edit.',
       { definition: 'f', path: 'kept.lisp', text: NEW },
     );
     await at.answer('eval_form', { form: '(setf *readtable* (copy-readtable nil))' });

@@ -84,7 +84,7 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
       'failed: edits[0].old occurs 2 times in part.lisp, at lines 1, 4; nothing was changed. Give more of the text around it, or all: true.',
     );
     expect(await edit({ path: 'part.lisp', old: '(nothing)', new: '1' })).toBe(
-      'failed: edits[0].old was not found in part.lisp; nothing was changed. No similar text was found; read_file shows what is there.',
+      'failed: edits[0].old was not found in part.lisp; nothing was changed. No similar text was found; read_file shows the current text.',
     );
     expect(await edit({ path: 'part.lisp', old: '()\n  2)', new: '()\n  2' })).toMatch(
       /^failed: edits\[0\], part\.lisp with new in place of old: /,
@@ -96,7 +96,7 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
   test('it is refused at the end of a file that does not end', async () => {
     at.put('open.lisp', '(a)\n#| open');
     expect(await edit({ path: 'open.lisp', text: '(g)' })).toBe(
-      'failed: open.lisp: the comment that begins at line 2 does not end.\nNothing was changed. Correct it and call again.',
+      'failed: open.lisp: the comment that begins at line 2 does not end.\nNothing was changed. Correct the text and call again.',
     );
     expect(at.questions).toEqual([]);
   });
@@ -122,9 +122,9 @@ test('where a name comes from is told when no form has it', async () => {
     'failed: edits[0]: made-by-slot is defined by the form at made-by.lisp:1, which has another name. Edit that form.',
   );
   expect(await edit({ definition: '(defmethod made-area (integer))', text: '(a)' })).toBe(
-    `failed: edits[0]: there is no such definition of made-area. There are these:
+    `failed: edits[0]: there is no such definition of made-area. Existing ones:
   made-by.lisp:3  (defmethod made-area ((x string)))
-Give one of these as definition, or its line.`,
+Give one of these as 'definition', or its line as 'line'.`,
   );
 });
 
@@ -149,14 +149,14 @@ describe('a name that several definitions have', () => {
       '  rate-b.lisp:2  (defun rate)  in package rates-b',
     ];
     expect(await edit({ definition: '(defun rate)', op: 'delete' })).toBe(
-      `failed: edits[0]: rate matches 2 definitions:\n${rows.join('\n')}\nGive it with its package: rates-a::rate or rates-b::rate.`,
+      `failed: edits[0]: rate matches 2 definitions:\n${rows.join('\n')}\nGive the name with its package: rates-a::rate or rates-b::rate.`,
     );
     at.put('halt.lisp', '(in-package one)\n(defun halt () 1)\n(in-package two)\n(defun halt () 2)\n');
     expect(await edit({ path: 'halt.lisp', definition: 'halt', op: 'delete' })).toBe(
       `failed: edits[0]: halt matches 2 definitions:
   halt.lisp:2  (defun halt)  in package one
   halt.lisp:4  (defun halt)  in package two
-Give it with its package: one::halt or two::halt.`,
+Give the name with its package: one::halt or two::halt.`,
     );
     expect(await edit({ path: 'halt.lisp', definition: 'two::halt', op: 'delete' })).toMatch(/^Changed halt/);
     expect(bytes('halt.lisp')).toBe('(in-package one)\n(defun halt () 1)\n(in-package two)\n');
@@ -195,20 +195,20 @@ describe('in files of several packages that are not loaded', () => {
     expect(await stop('stop')).toBe(`failed: edits[0]: stop matches 2 definitions:
   stops-a.lisp:2  (defgeneric stop)  in package stops-a
   stops-a.lisp:8  (defun stop)  in package |Stops|
-Give one of these as definition, or its line.`);
+Give one of these as 'definition', or its line as 'line'.`);
     expect(await stop('stopped', { line: 1, path: 'stops-a.lisp' })).toBe(
-      'failed: edits[0]: there is no such definition of stopped at line 1. There are these:\n  stops-a.lisp:9  (defun stopped)\nGive one of these as definition, or its line.',
+      "failed: edits[0]: there is no such definition of stopped at line 1. Existing ones:\n  stops-a.lisp:9  (defun stopped)\nGive one of these as 'definition', or its line as 'line'.",
     );
   });
 
   test('one that a feature excludes is named, and how to change it; one that a feature includes is found', async () => {
     const excluded =
-      'failed: edits[0]: #+ or #- excludes the definition of stops-a::os at stops-a.lisp:6 in this image. To change it, give path, old and new, and leave out definition.';
+      'failed: edits[0]: #+ or #- excludes the definition of stops-a::os at stops-a.lisp:6 in this image. To change it, give path, old and new without definition.';
     expect(await stop('stops-a::os', { line: 6 })).toBe(excluded);
     expect(await stop('stops-a::os')).toContain('old was not found in (defun os) at stops-a.lisp:5; ');
     at.put('else.lisp', '(in-package :stops-a)\n#-sbcl\n(defun elsewhere () 2)\n');
     expect(await stop('stops-a::elsewhere', { path: 'else.lisp' })).toBe(
-      'failed: edits[0]: #+ or #- excludes the definition of stops-a::elsewhere at else.lisp:3 in this image. To change it, give path, old and new, and leave out definition.',
+      'failed: edits[0]: #+ or #- excludes the definition of stops-a::elsewhere at else.lisp:3 in this image. To change it, give path, old and new without definition.',
     );
     await edit({ path: 'else.lisp', old: '() 2', new: '() 3' });
     expect(bytes('else.lisp')).toBe('(in-package :stops-a)\n#-sbcl\n(defun elsewhere () 3)\n');
@@ -216,10 +216,10 @@ Give one of these as definition, or its line.`);
 
   test('what they define by the name is told where they lack the method', async () => {
     expect(await stop('(defmethod stop :around (string))')).toBe(
-      `failed: edits[0]: there is no such definition of stop. There are these:
+      `failed: edits[0]: there is no such definition of stop. Existing ones:
   stops-a.lisp:3  (defmethod stop ((x (eql :now))))  in package stops-a
   stops-b.lisp:2  (defmethod stops-a:stop ((x string)))  in package stops-b
-Give one of these as definition, or its line.`,
+Give one of these as 'definition', or its line as 'line'.`,
     );
     expect(await stop('other::stopped')).toBe(
       'failed: edits[0]: stops-a.lisp defines other::stopped only in another package. Give the name with its package: |Stops|::stopped.',

@@ -49,7 +49,7 @@ describe('the outline of a folder', () => {
   test('has the systems, and the files in load order with what they define, export and use', async () => {
     expect(
       await outline('shop'),
-    ).toBe(`shop has 4 Lisp files with 137 lines. What a file uses was found by searching the text for names.
+    ).toBe(`shop has 4 Lisp files with 137 lines. The uses were found by searching the text for names.
 
 System shop (shop.asd, 3 files), needs money clocks
 System shop/tests (shop.asd, 1 file), needs shop

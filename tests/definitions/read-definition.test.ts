@@ -128,7 +128,7 @@ Methods (2; methods: true reads them):
     utimesSync(join(at.root, 'src/shop.lisp'), later, later);
     expect(edited).toBeTruthy();
     expect(await read('helper')).toBe(
-      `src/shop.lisp:20-22  RD::HELPER [FUNCTION] (changed since it was loaded; this is its text now)\n\n${HELPER.replace('x y))', 'y x))')}`,
+      `src/shop.lisp:20-22  RD::HELPER [FUNCTION] (changed since it was loaded; this is the current text)\n\n${HELPER.replace('x y))', 'y x))')}`,
     );
     expect(await read('*count*')).toBe(
       'src/shop.lisp:24  RD::*COUNT* [SPECIAL VARIABLE] (as it was loaded; not found in the file, which has changed since)\n\n(defvar *count* 0 "How many.")',
@@ -149,7 +149,7 @@ Methods (2; methods: true reads them):
     await at.answer('load_file', { path: 'src/twin.lisp' });
     at.put('src/twin.lisp', twin('list*'));
     expect(await read('rd-two::twin')).toBe(
-      'src/twin.lisp:6  RD-TWO::TWIN [FUNCTION] (changed since it was loaded; this is its text now)\n\n(defun twin (a b) (list* a b))',
+      'src/twin.lisp:6  RD-TWO::TWIN [FUNCTION] (changed since it was loaded; this is the current text)\n\n(defun twin (a b) (list* a b))',
     );
     expect(await read('rd-one::twin')).toBe(
       'src/twin.lisp:4  RD-ONE::TWIN [FUNCTION] (as it was loaded; the file changed since, but not this form)\n\n(defun twin (a) (list a))',
@@ -192,9 +192,9 @@ Methods (2; methods: true reads them):
     });
 
     const NOW = [
-      'src/two-of.lisp:7  RD-TWO-OF::*LIMIT* [SPECIAL VARIABLE] (changed since it was loaded; this is its text now)\n\n(defvar *limit* 22)',
-      'src/two-of.lisp:8  RD-TWO-OF::TWICE [MACRO] (changed since it was loaded; this is its text now)\n\n(defmacro twice (x) x)',
-      'src/two-of.lisp:9  RD-TWO-OF::NESTED [FUNCTION] (changed since it was loaded; this is its text now)\n\n(defun nested () (* n n))',
+      'src/two-of.lisp:7  RD-TWO-OF::*LIMIT* [SPECIAL VARIABLE] (changed since it was loaded; this is the current text)\n\n(defvar *limit* 22)',
+      'src/two-of.lisp:8  RD-TWO-OF::TWICE [MACRO] (changed since it was loaded; this is the current text)\n\n(defmacro twice (x) x)',
+      'src/two-of.lisp:9  RD-TWO-OF::NESTED [FUNCTION] (changed since it was loaded; this is the current text)\n\n(defun nested () (* n n))',
     ];
 
     test('is found again after an edit of both', async () => {
@@ -260,7 +260,7 @@ Methods (2; methods: true reads them):
       functions: ['aa::again'],
     });
     expect(await read('aa::long')).toMatch(
-      /^AA::LONG is in the image, but no file or evaluation is known to have defined it\. describe_symbol shows what it is\.$/,
+      /^AA::LONG is in the image, but no record shows which file or evaluation defined it\. describe_symbol shows what it is\.$/,
     );
   });
 

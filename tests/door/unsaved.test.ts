@@ -265,7 +265,7 @@ describe('a tool that reads the disk', () => {
     editor.texts.set(root.put('a.lisp', '(defun a () 1)\n'), '(defun b () 1)\n');
     const edits = [{ definition: 'b', text: '(defun b () 2)' }];
     const sentence =
-      ' The unsaved changes of a.lisp were not searched: ask the user to save them if it may be there.';
+      ' Unsaved changes of a.lisp were not searched: if the definition may be there, ask the user to save.';
     expect(await text(session, 'edit_definitions', { edits })).toContain(sentence);
   });
 });

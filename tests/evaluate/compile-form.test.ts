@@ -11,7 +11,7 @@ function compile(form: string, more: Record<string, unknown> = {}): Promise<Answ
 }
 
 const NOTHING =
-  ' The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions made only for compiling were undone.';
+  ' The compiled code was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and its effects stay; definitions made only for compiling were undone.';
 
 describe('reports', () => {
   test.each([
@@ -140,7 +140,7 @@ describe('what goes wrong', () => {
     expect(await compile('(list 1)\n(list 2')).toEqual(
       error(
         'Error: form 2 cannot be read: the text ends inside this form\n' +
-          'It begins at line 2, column 1; reading stopped at line 2, column 8. Form 1 was compiled.',
+          'The form begins at line 2, column 1; reading stopped at line 2, column 8. Form 1 was compiled.',
       ),
     );
     expect((await compile('#.(error "no")')).text).toMatch(

@@ -44,7 +44,7 @@ test('it has input, values, output, errors, package and time, newest first', asy
     '2 evaluations in this workspace, newest first, of DATE:\n\n' +
       '  TIME in KEYWORD, N ms\n    (list 1\n' +
       '    Error: form 1 cannot be read: the text ends inside this form\n' +
-      '    It begins at line 1, column 1; reading stopped at line 1, column 8. Nothing was evaluated.\n' +
+      '    The form begins at line 1, column 1; reading stopped at line 1, column 8. Nothing was evaluated.\n' +
       FIRST,
   );
   await session.close();
@@ -60,7 +60,7 @@ test('what is long is shown whole where it is of the only one listed, and a list
       '  TIME, N ms\n    (loop for n below 8 do (format t "~D~%" n) finally (return (values 1 2 3 4 5 6 7 8)))\n' +
       '    => 1\n       2\n       3\n       4\n       5\n       6\n       ... 2 more lines\n' +
       '    Output:\n      0\n      1\n      2\n      3\n      4\n      5\n      ... 2 more lines\n\n' +
-      'Note: to see one evaluation whole, give its offset and limit: 1.',
+      'Note: to see one evaluation in full, give its offset and limit: 1.',
   );
   expect(await history(session, { limit: 1, offset: 1 })).toMatch(/ {7}8\n {4}Output:[^.]* {6}7$/);
   const value = '("a value" "of more characters" "than the mark")';

@@ -76,7 +76,7 @@ async function using<T>(session: Session, use: (session: Session) => Promise<T>)
   }
 }
 
-const UNUSED = 'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
+const UNUSED = 'No library manager is in use; Quicklisp, qlot or ocicl is used if set up.';
 
 describe('Quicklisp of the home', () => {
   const here = place('quicklisp');
@@ -160,7 +160,7 @@ describe('Quicklisp of the home', () => {
     system(root, 'mine', ['in-dist']);
     const session = await start();
     expect((await session.call('load_system', { system: 'mine' })).text).toBe(
-      'System mine was not loaded: mine needs in-dist, which ASDF does not find. Quicklisp can install it: evaluate (ql:quickload "mine").',
+      'System mine was not loaded: mine needs in-dist, which ASDF cannot find. Quicklisp can install it: evaluate (ql:quickload "mine").',
     );
     expect((await session.call('load_system', { system: 'in-dist' })).text).toBe(
       'System in-dist not found by ASDF. Quicklisp can install it: evaluate (ql:quickload "in-dist").',
@@ -215,7 +215,7 @@ describe('Quicklisp of the home', () => {
     system(root, 'mine', ['from-quicklisp']);
     const session = await start();
     expect((await session.call('load_system', { system: 'mine' })).text).toBe(
-      `System mine was not loaded: mine needs from-quicklisp, which ASDF does not find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp could not be loaded (${home}/quicklisp/setup.lisp): half installed`,
+      `System mine was not loaded: mine needs from-quicklisp, which ASDF cannot find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp could not be loaded (${home}/quicklisp/setup.lisp): half installed`,
     );
   });
 });
@@ -243,7 +243,7 @@ describe('without a library manager', () => {
     (load quicklisp-init)))
 `;
   const HINT =
-    ' Images do not load ~/.sbclrc, which may tell ASDF of more folders: ask the user to start live-lisp with --init ~/.sbclrc, which loads it.';
+    ' Images do not load ~/.sbclrc, which may add folders for ASDF. To load that file, ask the user to start live-lisp with --init ~/.sbclrc.';
   const PLACE = '(push #p"/opt/lisp/" asdf:*central-registry*)\n';
 
   const missing = (session: Session) => session.text('load_system', { system: 'never-written' });
@@ -259,7 +259,7 @@ describe('without a library manager', () => {
   });
 
   const MAY_DEFINE =
-    'Images do not load ~/.sbclrc, which may define it: ask the user to start live-lisp with --init ~/.sbclrc, which loads it.';
+    'Images do not load ~/.sbclrc, which may define the name. To load that file, ask the user to start live-lisp with --init ~/.sbclrc.';
 
   test('~/.sbclrc is named once where a function is missing', async () => {
     write(home, '.sbclrc', `${BLOCK}(defun shout () 1)\n`);
@@ -280,10 +280,10 @@ describe('without a library manager', () => {
     system(root, 'mine', ['serapeum']);
     const session = await start();
     expect((await session.call('load_system', { system: 'mine' })).text).toBe(
-      `System mine was not loaded: mine needs serapeum, which ASDF does not find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}`,
+      `System mine was not loaded: mine needs serapeum, which ASDF cannot find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}`,
     );
     expect(await session.eval('(ql:quickload "x")')).toBe(
-      `Error: form 1 cannot be read: Package QL does not exist.\n${UNUSED}\nIt begins at line 1, column 1; reading stopped at line 1, column 14. Nothing was evaluated.`,
+      `Error: form 1 cannot be read: Package QL does not exist.\n${UNUSED}\nThe form begins at line 1, column 1; reading stopped at line 1, column 14. Nothing was evaluated.`,
     );
     expect(await session.eval('(quux:load "x")')).not.toContain(UNUSED);
     const inFile = write(root, 'asks.lisp', '(ql:quickload "x")\n');

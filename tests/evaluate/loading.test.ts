@@ -12,8 +12,7 @@ import { RawServer } from '../server/raw.ts';
 import { ownFolder, sharedFolder, sharedSession } from '../shared.ts';
 
 /** What a reader is told to have happened when nothing of FILE was loaded. */
-const NOT_LOADED =
-  'could not be compiled. What it does at compile time (packages, macros) may be in the image.';
+const NOT_LOADED = 'could not be compiled. Its compile-time effects (packages, macros) may be in the image.';
 
 const root = sharedFolder();
 const temporary = sharedFolder();
@@ -123,7 +122,7 @@ describe('what is told', () => {
   test('a form with an error in it: the file is loaded, and the error is told by line', async () => {
     const { text } = await loadText('wrong-form.lisp', '(defun right () 1)\n(defun wrong () (let 5))\n');
     expect(text).toMatch(
-      /^Loaded wrong-form\.lisp, but some forms have errors \(below\) and will signal when they run\.\n/,
+      /^Loaded wrong-form\.lisp, but with errors \(below\), which are signalled when the code runs\.\n/,
     );
     expect(text).toMatch(/\n {4}ERROR \(line 2:17, DEFUN WRONG\): /);
     expect(await session.eval('(right)')).toBe('1');
@@ -157,7 +156,7 @@ describe('what is told', () => {
     );
     expect(isError).toBe(true);
     expect(text).toMatch(
-      /^stops\.lisp was not loaded to its end, only up to the form where it stopped\.\n\nError: at LOAD\nType: COMMON-LISP::SIMPLE-ERROR\b/,
+      /^stops\.lisp was loaded only up to the form where loading stopped\.\n\nError: at LOAD\nType: COMMON-LISP::SIMPLE-ERROR\b/,
     );
     expect(await session.eval("(list (before-it) (fboundp 'after-it))")).toBe('(1 NIL)');
   });
@@ -178,7 +177,7 @@ describe('what is told', () => {
     expect(answer.isError).toBe(true);
     expect(answer.text).toContain('at compile time');
     expect(await session.eval("(boundp '*loaded-before*)")).toBe('NIL');
-    expect(answer.text).not.toContain('up to the form where it stopped');
+    expect(answer.text).not.toContain('up to the form where loading stopped');
   });
 });
 

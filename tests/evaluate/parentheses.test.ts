@@ -20,10 +20,10 @@ beforeEach(() => {
 describe('wrong parentheses', () => {
   test('are placed by eval_form', async () => {
     expect(await at.answer('eval_form', { form: OPEN })).toMatch(
-      /cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 7, column 1\. Its indentation says that line 2 lacks "\)" at its end\. The form at line 5 was read as part of that form\. Nothing was /,
+      /cannot be read: the text ends inside this form\nThe form begins at line 1, column 1; reading stopped at line 7, column 1\. Its indentation says that line 2 lacks "\)" at its end\. The form at line 5 was read as part of that form\. Nothing was /,
     );
     expect(await at.answer('eval_form', { form: '(+ 1 2' })).toBe(
-      'failed: Error: form 1 cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 1, column 7. Nothing was evaluated.',
+      'failed: Error: form 1 cannot be read: the text ends inside this form\nThe form begins at line 1, column 1; reading stopped at line 1, column 7. Nothing was evaluated.',
     );
   });
 

@@ -14,7 +14,7 @@ function unreadable(
 ): string {
   return (
     `Error: form ${number} cannot be read: ${what}\n` +
-    `It begins at line ${begins[0]}, column ${begins[1]}; reading stopped at line ${stopped[0]}, column ${stopped[1]}. `
+    `The form begins at line ${begins[0]}, column ${begins[1]}; reading stopped at line ${stopped[0]}, column ${stopped[1]}. `
   );
 }
 
@@ -39,13 +39,15 @@ describe('what is wrong and where', () => {
   test('a symbol that is not external names the symbol and the package', async () => {
     await session.eval('(defpackage :shut (:use :cl)) (intern "INSIDE" :shut)');
     const text = await session.eval('(list shut:inside)');
-    expect(text).toMatch(/^Error: form 1 cannot be read: .*INSIDE.* SHUT .*\nIt begins at line 1, column 1;/);
+    expect(text).toMatch(
+      /^Error: form 1 cannot be read: .*INSIDE.* SHUT .*\nThe form begins at line 1, column 1;/,
+    );
     expect(text).toMatch(/external/);
   });
 
   test('columns count characters, not octets', async () => {
     expect(await session.eval('"äöü" "λ𝄞" (list #<)')).toMatch(
-      /form 3 cannot be read: .*\nIt begins at line 1, column 12; reading stopped at line 1, column 20\./,
+      /form 3 cannot be read: .*\nThe form begins at line 1, column 12; reading stopped at line 1, column 20\./,
     );
   });
 

@@ -197,7 +197,7 @@ describe('a system that is not there', () => {
   test('but that another needs is named', async () => {
     system('on-lacks', { it: '1\n' }, ['lacks']);
     const text = (asked: string, by = 'lacks') =>
-      `System ${asked} was not loaded: ${by} needs never-written-by-anyone, which ASDF does not find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.`;
+      `System ${asked} was not loaded: ${by} needs never-written-by-anyone, which ASDF cannot find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is in use; Quicklisp, qlot or ocicl is used if set up.`;
     for (const name of ['lacks', 'on-lacks']) expect(await load(name)).toEqual(bad(text(name)));
     write('a-b.asd', '(asdf:defsystem "a-b" :defsystem-depends-on ("never-written-by-anyone"))\n');
     expect((await load('a-b')).text).toContain(text('a-b', 'a-b.asd'));

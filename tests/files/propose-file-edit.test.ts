@@ -74,14 +74,14 @@ describe('without asking anybody, it refuses', () => {
       'text',
       'five\nfoul',
       'x',
-      `${HEAD} The nearest place is lines 4 to 5:\n\n4: five\n5: four\n\nGive the exact text as parameter 'original'.`,
+      `${HEAD} The most similar text is lines 4 to 5:\n\n4: five\n5: four\n\nGive the exact text as parameter 'original'.`,
     ],
     [
       'an original with other white space',
       'text',
       '(two three)\n  four',
       'x',
-      `${HEAD} The nearest place is lines 2 to 3, which differs in white space only:\n\n2:   (two   three)\n3: four\n\nGive the exact text as parameter 'original'.`,
+      `${HEAD} The most similar text is lines 2 to 3, which differs only in white space:\n\n2:   (two   three)\n3: four\n\nGive the exact text as parameter 'original'.`,
     ],
     [
       'an original like nothing',
@@ -153,7 +153,7 @@ describe('without asking anybody, it refuses', () => {
         "The text of 'original' occurs 300000 times in lines, first at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20. Give",
       );
       expect(await edit('lines', 'the sane line\n'.repeat(20_000), 'x')).toMatch(
-        /The nearest place is lines 1 to /,
+        /The most similar text is lines 1 to /,
       );
     });
     rmSync(join(at.root, 'lines'));

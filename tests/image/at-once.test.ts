@@ -202,7 +202,7 @@ test.each([
 );
 
 const CANCELLED =
-  /^Ended because the client cancelled it after it had waited \d+\.\d s; it had not begun, so nothing was done\.$/;
+  /^Ended because the client cancelled it after a wait of \d+\.\d s; the call had not begun, so nothing was done\.$/;
 
 test('a change that is cancelled while another of its server runs ends at once', async () => {
   const { turns } = furtherServer();

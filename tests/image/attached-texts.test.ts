@@ -15,7 +15,7 @@ test('a lost connection is told as one, and not as a lost image', () => {
     'The Lisp image was lost during this call: the image ended. The next call gets a new image.',
   );
   expect(endingText({ kind: 'lost', how, attached: true })).toBe(
-    'The connection to the Lisp image was lost during this call: the image ended. The next call looks for the image again.',
+    'The connection to the Lisp image was lost during this call: the image ended. The next call tries to reconnect.',
   );
 });
 

@@ -108,11 +108,13 @@ describe('an image that serves the workspace', () => {
     const { served } = await serve();
     // A status that comes late on a busy machine says that the image does not react.
     const session = await start([], { waits: { image: { status: 60_000 } } });
-    const whose = `The image is ${called(served)}, which the user runs and which has served ${root.path} since ${servedSince(served)}; live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
+    const whose = `The image is ${called(served)}, run by the user. It has served ${root.path} since ${servedSince(served)}; live-lisp neither restarts nor ends it. Code in it runs in no sandbox, so it can do all that the user can.`;
     const before = (await session.text('image_status')).split('\n');
-    expect(before[0]).toBe('No Lisp image is connected; the next call that needs it connects to it.');
+    expect(before[0]).toBe(
+      'live-lisp is not connected to a Lisp image; the next call that needs one connects.',
+    );
     expect(before.at(-1)).toBe(
-      'The image is not found yet; the user runs it, and live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.',
+      'The image was not found yet; the user runs it, and live-lisp neither restarts nor ends it. Code in it runs in no sandbox, so it can do all that the user can.',
     );
     await evaluate(session, '1');
     const status = await session.text('image_status');
@@ -166,10 +168,10 @@ describe('an image that serves the workspace', () => {
     await first.kill();
     const lost = 'the image or its backend closed the connection';
     expect((await call).text).toBe(
-      `Error: The connection to the Lisp image was lost during this call: ${lost}. The next call looks for the image again.`,
+      `Error: The connection to the Lisp image was lost during this call: ${lost}. The next call tries to reconnect.`,
     );
     expect((await session.text('image_status')).split('\n')[0]).toBe(
-      `The connection to the Lisp image was lost: ${lost}. The next call that needs the image looks for it again.`,
+      `The connection to the Lisp image was lost: ${lost}. The next call that needs the image tries to reconnect.`,
     );
     const none = bad(
       `The image ${called(first.served)}, in which this session worked, no longer serves, and no other image serves this workspace, so nothing was run. This session does not continue in a new image, because a new one would lack the old image's definitions and values. For a new image, ask the user to start the server with --image own. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,

@@ -53,7 +53,9 @@ describe('a client', () => {
       const { text, notices } = await session.call('eval_form', { form: '(defvar *dialled* 5)' });
       expect(text).toBe('*DIALLED*');
       expect(notices.join()).toContain(called());
-      expect(await session.text('image_status')).toContain(`The image is ${called()}, which the user runs`);
+      expect(await session.text('image_status')).toContain(
+        `The image is ${called()}, run by the user. It has served `,
+      );
       expect((await session.call('restart_image', {})).text).toContain(
         'The user runs this image, so live-lisp does not restart it. To end a call in it, use the tool interrupt. For a fresh image, ask the user to restart it, and then to enter this line in its REPL: the one that live-lisp attach prints there',
       );
@@ -69,7 +71,7 @@ describe('a client', () => {
       // Before the first call nothing is connected, and nothing has failed.
       await until('the end of the start', 60_000, async () =>
         (await session.text('image_status')).startsWith(
-          'No Lisp image is connected; the next call that needs it connects to it.\n',
+          'live-lisp is not connected to a Lisp image; the next call that needs one connects.\n',
         ),
       );
       expect(await session.eval('(defvar *way* 1)')).toBe('*WAY*');
@@ -80,7 +82,7 @@ describe('a client', () => {
       );
       process.kill(first, 'SIGTERM');
       expect((await call).text).toBe(
-        'Error: The connection to the Lisp image was lost during this call: its command exited with code 255. The next call looks for the image again.',
+        'Error: The connection to the Lisp image was lost during this call: its command exited with code 255. The next call tries to reconnect.',
       );
       expect(await session.eval('*way*')).toBe('1');
       await until('the end of the first', 60_000, () => !runs(first));

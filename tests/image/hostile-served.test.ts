@@ -73,7 +73,7 @@ describe('a program that serves, and instead of a greeting', () => {
     const answer = await evaluated({ greet: (socket) => void greet(socket) });
     expect(answer).toEqual(bad(`${odd} cannot be reached: ${why}. ${ENTER}`));
     expect(await session.text('image_status')).toContain(
-      `No Lisp image is connected; the next call that needs it connects to it. The last attempt failed: ${odd} cannot be reached: ${why}.`,
+      `live-lisp is not connected to a Lisp image; the next call that needs one connects. The last attempt failed: ${odd} cannot be reached: ${why}.`,
     );
   });
 
@@ -145,10 +145,10 @@ describe('a program that serves, and instead of an answer', () => {
     const answer = await evaluated({ asked }, timeout);
     expect([answer.isError, answer.text]).toEqual([
       true,
-      `Error: The connection to the Lisp image was lost during this call: ${why}. The next call looks for the image again.`,
+      `Error: The connection to the Lisp image was lost during this call: ${why}. The next call tries to reconnect.`,
     ]);
     expect(await session.text('image_status')).toContain(
-      `The connection to the Lisp image was lost: ${why}. The next call that needs the image looks for it again.`,
+      `The connection to the Lisp image was lost: ${why}. The next call that needs the image tries to reconnect.`,
     );
   });
 

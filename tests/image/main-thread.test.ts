@@ -70,7 +70,7 @@ test('a second call is told what runs there; interrupt ends that', async () => {
   const { answer } = await begin('(works)');
   const second = await inMain('(setf *kept* :lost)');
   expect({ ...second, text: second.text.replace(/\d+ \(/, 'N (').replace(/\d+\.\d s/, 'N s') }).toEqual({
-    text: 'Error: the main thread runs another call: N (eval_form (works), N s). Nothing was evaluated; call again when that has ended, or end it with interrupt.',
+    text: 'Error: the main thread runs another call: N (eval_form (works), N s). Nothing was evaluated. Wait for that call, or end it with interrupt; then call again.',
     notices: [],
     isError: true,
   });
@@ -86,7 +86,7 @@ test('an error is held there, and the next call is told so until it is ended', a
   const held = await inMain('(list (cerror "Go on." "No.") (sb-thread:main-thread-p))', { on_error: 'hold' });
   const [, number] = /Held as error (\d+)/.exec(held.text) ?? [];
   expect(await inMain('1')).toEqual({
-    text: `Error: the main thread is stopped at error ${number}, so nothing was evaluated. Go on from it with debug, or end it (debug with error: ${number}, end: true), then call again.`,
+    text: `Error: the main thread is stopped at error ${number}, so nothing was evaluated. Continue from that error with debug, or end it (debug with error: ${number}, end: true), then call again.`,
     notices: [],
     isError: true,
   });
@@ -124,7 +124,7 @@ test('a call for which the main thread stands still is not begun, and the image 
   await session.eval(standing);
   const { text } = await inMain('(setf *kept* :lost)', { timeout: 1 });
   expect(text.replace(/\d+\.\d s/, 'N s')).toBe(
-    'Error: Ended at its limit after it had waited N s; it had not begun, so nothing was done.\n\nIf it needs longer, give a longer timeout (seconds).',
+    'Error: Ended at its limit after a wait of N s; the call had not begun, so nothing was done.\n\nIf it needs longer, give a longer timeout (seconds).',
   );
   expect(await session.eval('(shiftf *kept* :go)')).toBe(':KEPT');
   expect(await reportedInMain('(setf *kept* :kept)')).toBe(':KEPT');

@@ -124,7 +124,7 @@ Warnings (1):
 });
 
 test('what no form before makes ends the load there, and a rebuilt image has the forms before', async () => {
-  const said = `load.lisp was not loaded to its end, only up to the form where it stopped.
+  const said = `load.lisp was loaded only up to the form where loading stopped.
 
 Warnings (1):
   load.lisp
@@ -134,7 +134,7 @@ Output:
 :HELLO`;
   expect(await loaded('(defun before () 1)', '(print :hello)', '(defun bad () (nowhere:foo))')).toBe(said);
   expect(await session.text('compare_image', { path: 'load.lisp' })).toBe(
-    'The last load of load.lisp did not end well.',
+    'The last load of load.lisp failed or was interrupted.',
   );
   await session.call('restart_image', { rebuild: 'session' });
   expect(await session.eval('(before)')).toBe('1');
@@ -144,7 +144,7 @@ test('nothing is loaded where no form before runs code', async () => {
   const text = await loaded('(defun before () 1)', '(defun bad () (nowhere:foo))', '(print :hello)');
   expect(
     text,
-  ).toBe(`Not loaded: load.lisp could not be compiled. What it does at compile time (packages, macros) may be in the image.
+  ).toBe(`Not loaded: load.lisp could not be compiled. Its compile-time effects (packages, macros) may be in the image.
 
 Warnings (1):
   load.lisp

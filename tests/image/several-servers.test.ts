@@ -68,7 +68,7 @@ test('an error that one server holds is listed for another, which cannot use or 
   const held = numberIn(await one.eval('(+ 1 (restart-case (error "of one") (use-value (x) x)))', HOLD));
   const whose = `process ${process.pid}`;
   expect(await other.text('debug', {})).toBe(
-    `This session holds no error. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image (only those can use or end them):\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held for 60 s after each use, by ${whose}`,
+    `This session holds no error. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image (only those can use or end them):\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held by ${whose} for 60 s after each use`,
   );
   const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. This session holds no error. To hold an error here, make the call with on_error: "hold".`;
   for (const how of [{ end: true }, { restart: '0' }, { eval: '1' }, { return: '1' }, {}])
@@ -97,7 +97,7 @@ test('an id of another session is refused, and both can have ids of one object',
   const ids = /@\d+/g;
   const [first] = (await one.text('inspect', { value: '*shared*' })).match(ids) ?? [];
   expect(await other.text('inspect', { value: String(first) })).toBe(
-    `${first} is no id of this session: another server of the image gave it, or this one did over a connection that was lost. To get one, look at the object here with eval_form or inspect.`,
+    `${first} is not an id of this session: it comes from another server of the image, or from a connection that was lost. To get an id here, show the object with eval_form or inspect.`,
   );
   expect((await other.text('inspect', { value: '*shared*' })).match(ids)?.[0]).toBe(first);
   for (const { text } of [one, other])
@@ -139,7 +139,7 @@ test('watches of two servers record apart, and end with their server', async () 
   expect(await third.eval(fail)).toBe('(1 2)');
   expect(await one.text('get_last_error', { watched: true })).toContain('DIVISION-BY-ZERO');
   expect(await other.text('get_last_error', { watched: true })).not.toContain('DIVISION-BY-ZERO');
-  expect(await other.text('debug', { unwatch: true })).toContain('was seen');
+  expect(await other.text('debug', { unwatch: true })).toContain('1 was signalled');
   one.image.close();
   const none = async () => (await third.eval('(length live-lisp.debug::**watches**)')) === '1';
   await until('the end of the watch', 60_000, none);

@@ -51,7 +51,7 @@ describe('a client', () => {
       expect(text).toBe('(7 #<PACKAGE "COMMON-LISP-USER">)');
       expect(notices.join()).toContain(`This server works in the image sbcl-${first.sbcl.pid} (SBCL `);
       expect(await session.text('image_status')).toContain(
-        `which the user runs, which was found through Swank at 127.0.0.1:${first.address.port}, and which has served `,
+        `, run by the user, found through Swank at 127.0.0.1:${first.address.port}. It has served `,
       );
       first.sbcl.stdin?.write('(progn (print (list :package (package-name *package*))) (finish-output))\n');
       await until('the package', 60_000, () => first.printed().includes('(:PACKAGE "SWANK")'));

@@ -43,19 +43,19 @@ const again = async (name: string, more: object = {}) =>
 describe('compiled again', () => {
   test('an inline function: what has it by way of another one too, but no data and no other calls', async () => {
     expect(await again('half')).toBe(
-      'To compile again, as it is inline (2): AGAIN::BY-QUARTER, AGAIN::QUARTER; perhaps (1), as calls are left in them: AGAIN::NOT-INLINE',
+      'Compile these again, because it is inline (2): AGAIN::BY-QUARTER, AGAIN::QUARTER; perhaps (1), because they still contain calls: AGAIN::NOT-INLINE',
     );
   });
 
   test('a macro: what uses it in the expansion of another one', async () => {
     expect(await again('listed')).toBe(
-      'To compile again, as it is a macro (2): AGAIN::BY-LISTED, AGAIN::BY-LISTED-TOO',
+      'Compile these again, because it is a macro (2): AGAIN::BY-LISTED, AGAIN::BY-LISTED-TOO',
     );
   });
 
   test('a function that runs when a macro expands', async () => {
     expect(await again('expanded')).toBe(
-      'Macros that call it during expansion (1): AGAIN::LISTED\nTo compile again, if their expansions change (2): AGAIN::BY-LISTED, AGAIN::BY-LISTED-TOO',
+      'Macros that call it during expansion (1): AGAIN::LISTED\nCompile these again if their expansions change (2): AGAIN::BY-LISTED, AGAIN::BY-LISTED-TOO',
     );
   });
 
@@ -63,21 +63,21 @@ describe('compiled again', () => {
     'a constant: what has its value %o',
     async (more) => {
       expect(await again('+a+', more)).toBe(
-        'To compile again, as its value is compiled into them (2): AGAIN::BY-CONSTANT, AGAIN::CONSTANTLY-A',
+        'Compile these again, because its value is compiled into them (2): AGAIN::BY-CONSTANT, AGAIN::CONSTANTLY-A',
       );
     },
   );
 
   test('a function with a compiler macro, and the compiler macro itself', async () => {
     expect(await again('grind')).toBe(
-      'Callers in which its compiler macro replaced the call (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.',
+      'Callers where the compiler macro replaced the call (1): AGAIN::REPLACED; perhaps (1), because they still contain calls: AGAIN::DECLINED\nThey keep the expansion when the function changes; compile them again when the compiler macro changes.',
     );
     const changes =
-      'To compile again, as its compiler macro changes (1): AGAIN::REPLACED; perhaps (1), as calls are left in them: AGAIN::DECLINED';
+      'Compile these again, because its compiler macro changes (1): AGAIN::REPLACED; perhaps (1), because they still contain calls: AGAIN::DECLINED';
     expect(await again('grind', { definition: '(define-compiler-macro grind (x) x)' })).toBe(changes);
     expect(await again('(define-compiler-macro grind)')).toBe(changes);
     expect(await impact('(define-compiler-macro grind)')).toContain(
-      '\n\nCalls must fit the lambda list of the function, which does not change (2 calls).\n\n',
+      '\n\nThe lambda list of the function does not change, and calls must fit it (2 calls).\n\n',
     );
   });
 });

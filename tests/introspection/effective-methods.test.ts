@@ -97,7 +97,7 @@ Methods in the order in which they are entered (4):
       `DISPATCH::COUNT-UP (SHAPE) with DISPATCH::CIRCLE
 Method combination: DISPATCH::COUNTED
 
-The method combination orders them by code that may have side effects (DISPATCH::*EXPANDED*), so that code was not run. The applicable methods (1), most specific first:
+The method combination orders the methods by code that may have side effects (DISPATCH::*EXPANDED*), so that code was not run. The applicable methods (1), most specific first:
   1. (DISPATCH::SHAPE)  ${at('count-up')}
 
 To run that code, evaluate this with eval_form. Its value is the effective method, as a form:
@@ -168,7 +168,7 @@ describe('what cannot be told says why', () => {
   test.each([
     [
       ['decided', 'circle'],
-      'The program has a method of SB-MOP::COMPUTE-EFFECTIVE-METHOD for this: that method decides which methods of DISPATCH::DECIDED run, and describe_symbol runs no code. Call DISPATCH::DECIDED with eval_form and a trace to see.',
+      'The program defines a method of SB-MOP::COMPUTE-EFFECTIVE-METHOD that decides which methods of DISPATCH::DECIDED run, and describe_symbol runs no code. To see which, trace the methods and call DISPATCH::DECIDED with eval_form.',
     ],
     [
       ['draw', 'unfinished', 't'],
@@ -176,7 +176,7 @@ describe('what cannot be told says why', () => {
     ],
     [
       ['draw', 'circle'],
-      'DISPATCH::DRAW (SHAPE TARGET) has 2 required arguments, but the parameter arguments has 1: give one for each, in order.',
+      "DISPATCH::DRAW (SHAPE TARGET) has 2 required arguments, but parameter 'arguments' has 1: give one for each, in order.",
     ],
     [
       ['draw', 'circle', '(f 1)'],
@@ -188,7 +188,7 @@ describe('what cannot be told says why', () => {
     ],
     [
       ['call-all', '1'],
-      'DISPATCH::CALL-ALL is a function, not a generic function: leave out the parameter arguments to describe it.',
+      "DISPATCH::CALL-ALL is a function, not a generic function: leave out 'arguments' to describe it.",
     ],
   ] as [[string, ...string[]], string][])('S2.15 of %j', async (call, text) => {
     expect(await order(...call)).toBe(text);
@@ -198,7 +198,7 @@ describe('what cannot be told says why', () => {
 test('an ordinary setf function is no generic function', async () => {
   await session.eval('(defun (setf dispatch::place) (new x) (list new x))');
   expect(await order('(setf place)', '1', '2')).toBe(
-    'DISPATCH::(SETF PLACE) is a function, not a generic function: leave out the parameter arguments to describe it.',
+    "DISPATCH::(SETF PLACE) is a function, not a generic function: leave out 'arguments' to describe it.",
   );
 });
 

@@ -46,9 +46,9 @@ test.each(['#\\a', '2'])('where there is none of %s no other is edited', async (
   const only = `(in-package :eql-m)\n(defgeneric tok (c))\n\n${method('#\\b', '0')}\n`;
   at.put('tokens.lisp', only);
   expect(await change(`(defmethod eql-m::tok ((c (eql ${object}))))`, { op: 'delete' })).toBe(
-    `failed: edits[0]: there is no such definition of eql-m::tok. There are these:
+    `failed: edits[0]: there is no such definition of eql-m::tok. Existing ones:
   tokens.lisp:4  (defmethod tok ((c (eql #\\b))))
-Give one of these as definition, or its line.`,
+Give one of these as 'definition', or its line as 'line'.`,
   );
   expect(tokens()).toBe(only);
 });
@@ -60,7 +60,7 @@ test('of two that only their packages tell apart, one is meant as it stands', as
     `failed: edits[0]: eql-m::f matches 2 definitions:
   tokens.lisp:2  (defmethod f ((s a::shape)))
   tokens.lisp:3  (defmethod f ((s b::shape)))
-Give one of these as definition, or its line.`,
+Give one of these as 'definition', or its line as 'line'.`,
   );
   await change('(defmethod f ((s b::shape)))', { op: 'delete' });
   expect(tokens()).toBe(`(in-package :eql-m)\n${first}\n`);

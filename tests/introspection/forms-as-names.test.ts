@@ -27,7 +27,7 @@ describe('a single method that goes away', () => {
     expect(await text('impact_of_change', { name: '(defmethod mill:run :after (fast))' })).toBe(
       `MILL::RUN :AFTER (MILL::FAST) [METHOD]
 
-Calls of the generic function, which stays; the arguments decide which calls enter the method (1):
+Calls of the generic function, which stays; the arguments of each decide whether it runs the method (1):
   MILL::GO-ON  mill.lisp:8:17  (defun go-on () (run 3))
 
 Methods that stay (2):

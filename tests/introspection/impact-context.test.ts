@@ -146,7 +146,7 @@ test('a search of more than 20,000 entries is told to be incomplete, as those of
   for (let index = 1; index < 20_000; index += 1) linkSync(file, join(folder.path, `${index}.txt`));
   folder.put('own.lisp', '(defun twice (x) (* 2 x))\n');
   const note =
-    'Note: the workspace has more files than are searched for one name. search_in_buffer searches further.';
+    'Note: not all files of the workspace were searched, because there are too many. search_in_buffer searches more.';
   try {
     await withSession({ cwd: folder.path }, async (session) => {
       await session.text('load_file', { path: 'own.lisp' });

@@ -81,7 +81,7 @@ describe('a function', () => {
   });
 
   test('that is inline, and a macro: who must be compiled again', async () => {
-    expect((await impact('twice'))[2]).toBe('To compile again, as it is inline (1): IMPACT::DOUBLED');
+    expect((await impact('twice'))[2]).toBe('Compile these again, because it is inline (1): IMPACT::DOUBLED');
     const why = '1 argument, at least 2 needed';
     expect((await impact('twice', { lambda_list: '(x factor)' }))[1]).toBe(
       [
@@ -95,7 +95,7 @@ describe('a function', () => {
       ...(await impact('with-price', { lambda_list: '((name item) first &body body)' })),
     ];
     expect(fits).toBe('1 call with known arguments: all fit.');
-    expect(again).toBe('To compile again, as it is a macro (1): IMPACT::IN-EXPANSION');
+    expect(again).toBe('Compile these again, because it is a macro (1): IMPACT::IN-EXPANSION');
   });
 
   test('that FORMAT calls by a name in its control string', async () => {
@@ -159,7 +159,7 @@ describe('a function', () => {
     );
     await other.text('load_file', { path: 'a.lisp' });
     expect(await other.text('impact_of_change', { name: 'served' })).toContain(
-      "\n\nUses that cannot be checked (1):\n  COMMON-LISP-USER::*TABLE*  a.lisp:2:27  (defvar *table* '((:one . served)))  [named in data, from which code may call the function]\n",
+      "\n\nUses that cannot be checked (1):\n  COMMON-LISP-USER::*TABLE*  a.lisp:2:27  (defvar *table* '((:one . served)))  [named in data, which code may use to call the function]\n",
     );
     expect(await other.text('impact_of_change', { name: 'item-price' })).toContain('\n\nNo calls are known.');
     expect(await other.text('impact_of_change', { name: 'price' })).toBe(
@@ -215,7 +215,7 @@ describe('a generic function', () => {
   test('with a new method: whether that agrees', async () => {
     expect((await impact('area', { definition: '(defmethod area ((shape symbol)) 1)' })).slice(1, 3)).toEqual(
       [
-        'Calls must fit the lambda list of the generic function, which does not change (2 calls).',
+        'The lambda list of the generic function does not change, and calls must fit it (2 calls).',
         'Methods that would not be congruent with the generic function (1):\n  the new definition  [takes neither &rest nor &key]',
       ],
     );

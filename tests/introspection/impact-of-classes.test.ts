@@ -80,7 +80,7 @@ describe('a class with other superclasses', () => {
   const box = (superclasses: string, options = '(:default-initargs :size 3)') =>
     `(defclass box (${superclasses}) ((lid :initarg :lid)) ${options})`;
   const LOSS =
-    'Instances of the class lose the slots and initargs of these, and methods for these no longer take such instances.';
+    'Instances of the class would lose the slots and initargs of these superclasses, and methods for these would no longer apply.';
   const gone = (key: string, name = 'BOX') => `:${key} is no initarg of ${name} any more`;
 
   test('tells where it and those below are made with what came from them', async () => {
@@ -145,11 +145,11 @@ describe('a structure', () => {
   test('with another layout: how to load it, and what to compile again', async () => {
     const changed = async (definition: string) => {
       const parts = await impact('point', definition);
-      return [section(parts, 'This changes the layout'), section(parts, 'To compile again')];
+      return [section(parts, 'This changes the layout'), section(parts, 'Compile these again')];
     };
     const reported = [
-      'This changes the layout of the structure, so SBCL signals an error when the new definition is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
-      'To compile again, as the structure has another layout (2): IMPACT-CLASSES::POINTS, IMPACT-CLASSES::SET-Y',
+      'This changes the layout of the structure, so SBCL signals an error when the new definition is loaded: call load_file with restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
+      'Compile these again, because the structure has another layout (2): IMPACT-CLASSES::POINTS, IMPACT-CLASSES::SET-Y',
     ];
     expect(await changed('(defstruct point w x y)')).toEqual(reported);
     expect(await changed('(defstruct point y x)')).toEqual(reported);
@@ -167,7 +167,7 @@ test('a slot that can be set no more', async () => {
 test('a method that takes a keyword less than the one in whose place it comes', async () => {
   const parts = await impact('keyed', '(defmethod keyed ((x integer) &key k) k)');
   expect(parts.slice(1, 3)).toEqual([
-    'Calls must fit the lambda list of the generic function, which does not change (3 calls).',
+    'The lambda list of the generic function does not change, and calls must fit it (3 calls).',
     `Calls that no longer fit (1 of 3 calls):\n${row('keyed-calls', '(keyed 1 :l 2)', ':L is not one of its keywords', 'IMPACT-CLASSES::KEYED-CALLS')}`,
   ]);
   expect(await impact('keyed', '(defmethod keyed ((x symbol) &key k) k)')).toHaveLength(3);
@@ -175,8 +175,8 @@ test('a method that takes a keyword less than the one in whose place it comes', 
 
 test('a function that becomes a macro', async () => {
   const parts = await impact('plain', '(defmacro plain (x y) `(list ,x ,y))');
-  expect(section(parts, 'To compile again')).toBe(
-    'To compile again, as it becomes a macro (1): IMPACT-CLASSES::PLAIN-CALLS',
+  expect(section(parts, 'Compile these again')).toBe(
+    'Compile these again, because it becomes a macro (1): IMPACT-CLASSES::PLAIN-CALLS',
   );
 });
 

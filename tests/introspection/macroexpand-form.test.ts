@@ -123,7 +123,7 @@ describe('what goes wrong', () => {
     ['(a) (b)', 'Error: there is text after the first form; nothing was expanded. Give one form per call.'],
     [
       '(a',
-      'Error: form 1 cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 1, column 3. Nothing was evaluated.',
+      'Error: form 1 cannot be read: the text ends inside this form\nThe form begins at line 1, column 1; reading stopped at line 1, column 3. Nothing was evaluated.',
     ],
   ])('C8 %j is an error that says what to do', async (form, text) => {
     expect(await expand(form)).toEqual(error(text));

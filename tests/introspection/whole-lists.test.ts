@@ -55,7 +55,7 @@ test('of frames and restarts that are not shown, it is told how many, also later
   expect(text.split('\n').filter((line) => / {2}\d+: \(/.test(line)).length).toBe(15);
   expect(await session.text('get_last_error', {})).toContain(frames);
   expect(await session.text('get_last_error', { frame: 20 })).toBe(
-    'Frame 20 of error 0 was not kept: the frames 0 to 14 were, and 36 more were not. A call with on_error: "hold" keeps all of them for debug.',
+    'Frame 20 of error 0 was not kept: only the frames 0 to 14 were, and 36 more were left out. A call with on_error: "hold" keeps all frames for debug.',
   );
   const many = (await session.call('eval_form', { form: '(choices 30)' })).text;
   const restarts = '\n  ... 10 more restarts; (compute-restarts) in a handler gives them\n';

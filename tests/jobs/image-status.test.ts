@@ -89,7 +89,7 @@ describe('an image that runs', () => {
     expect(calls).toMatch(
       /^Calls:\n {2}\d+: eval_form \(progn \(format t "One\.~%Two\.~%"\) \(works \(make-instance 'never-printed\)\)\) \(\d+\.\d s\)\n {5}10 characters of output, last line: Two\.\n( {5}in \(SB-.*\n)* {5}in \(COMMON-LISP-USER::WORKS #<COMMON-LISP-USER::NEVER-PRINTED>\)/,
     );
-    expect(advice).toBe('interrupt ends a call, by its number, and keeps the image.');
+    expect(advice).toBe('interrupt with the number of a call (job) ends it and keeps the image.');
     await session.call('interrupt');
     await text;
   });
@@ -143,7 +143,7 @@ describe('an image that runs', () => {
     // On a busy machine the first answers say that other processes have the CPU.
     const seen = await statusOnce(session, /it collects garbage[\s\S]*eval_form \(gc\)/);
     expect(seen).toMatch(
-      /^The Lisp image has not reacted for \d+\.\d s: it collects garbage, or code in it keeps all threads from running\. If this lasts 6 s without garbage collection, or 16\.0 s in any case, it is replaced\.\nSBCL \S+, pid \d+, up .*; current package COMMON-LISP-USER\n/,
+      /^The Lisp image has not reacted for \d+\.\d s: it collects garbage, or code in it keeps all threads from running\. If this lasts 6 s without garbage collection, or 16\.0 s in any case, the image is replaced\.\nSBCL \S+, pid \d+, up .*; current package COMMON-LISP-USER\n/,
     );
     expect(seen).toMatch(MEMORY);
     expect(seen).toMatch(/^ {2}\d+: eval_form \(gc\) \(\d+\.\d s\)$/m);
@@ -160,7 +160,7 @@ describe('an image that runs', () => {
       return text.includes('stopped by a signal') && text;
     });
     expect(stopped).toMatch(
-      /^The Lisp image has not reacted for \d+\.\d s: its process was stopped by a signal\. live-lisp lets it go on within 2 s\.\n/,
+      /^The Lisp image has not reacted for \d+\.\d s: its process was stopped by a signal\. live-lisp resumes it within 2 s\.\n/,
     );
     await statusOnce(session, /^The Lisp image is ready/);
   });

@@ -79,9 +79,7 @@ test('with several under way names them, and ends the one that is chosen', async
   const { text, isError } = await session.call('interrupt');
   expect(isError).toBe(true);
   expect(text).toMatch(
-    pattern(
-      `2 calls are under way: ${choice}, ${choice}\\. Give job: the number of one of them, or all: true\\.`,
-    ),
+    pattern(`2 calls run or wait: ${choice}, ${choice}\\. Give the number of one as 'job', or all: true\\.`),
   );
   expect(await session.text('interrupt', { job: second })).toMatch(
     new RegExp(`^Call ${second} \\(eval_form`),
@@ -89,11 +87,11 @@ test('with several under way names them, and ends the one that is chosen', async
   expect((await calls[1])?.text).toMatch(new RegExp(`^Error: ${BY_INTERRUPT}`));
   expect(await session.text('interrupt', { job: second })).toMatch(
     pattern(
-      `Call ${second} has ended already; nothing was interrupted\\. Under way: ${first} \\(eval_form \\(works 1\\), \\d+\\.\\d s\\)\\.`,
+      `Call ${second} has ended already; nothing was interrupted\\. Other calls: ${first} \\(eval_form \\(works 1\\), \\d+\\.\\d s\\)\\.`,
     ),
   );
   expect(await session.text('interrupt', { job: 99_999 })).toMatch(
-    /^There is no call 99999; nothing was interrupted\. Under way: \d+ \(.*\)\.$/,
+    /^There is no call 99999; nothing was interrupted\. Other calls: \d+ \(.*\)\.$/,
   );
 });
 
@@ -103,7 +101,7 @@ test('ends all, running and waiting, and those that wait never begin', async () 
   expect(isError).toBe(false);
   expect(text.match(/by the tool interrupt; the image and what was done so far are kept\./g)).toHaveLength(8);
   const never =
-    'Ended by the tool interrupt after it had waited \\d+\\.\\d s; it had not begun, so nothing was done\\.';
+    'Ended by the tool interrupt after a wait of \\d+\\.\\d s; the call had not begun, so nothing was done\\.';
   expect(text.match(new RegExp(`^Call \\d+ \\(eval_form \\(works [89]\\)\\): ${never}$`, 'gm'))).toHaveLength(
     2,
   );
@@ -157,7 +155,7 @@ describe('from code', () => {
 
   test('it cannot end its own call, whichever way it is asked', async () => {
     expect(await session.eval(callTool())).toBe(
-      '"The only call that runs is the one whose code calls interrupt, so there is nothing to interrupt."',
+      '"The only running call is the one that called interrupt, so there is nothing to interrupt."',
     );
     const own = `(gethash "job" (first (gethash "jobs" (live-lisp:call-tool :image-status))))`;
     expect(await session.eval(callTool(` :job ${own}`))).toMatch(

@@ -70,7 +70,7 @@ describe('the argument timeout', () => {
     folder.remove();
     expect(isError).toBe(true);
     expect(text).toMatch(
-      /was not loaded to its end, only up to the form where it stopped\.\n\nInterrupted after \d+\.\d s/,
+      /was loaded only up to the form where loading stopped\.\n\nInterrupted after \d+\.\d s/,
     );
     expect(await session.eval('*slow-began*')).toBe('T');
     await isKept(session);

@@ -179,7 +179,7 @@ test.each([
 test.each([
   [
     { reason: 'interrupt', notBegun: true, byUser: true },
-    'Ended by the user on the page after it had waited 9.0 s; it had not begun, so nothing was done.',
+    'Ended by the user on the page after a wait of 9.0 s; the call had not begun, so nothing was done.',
   ],
   [
     { reason: 'interrupt', byUser: true },
@@ -187,11 +187,11 @@ test.each([
   ],
   [
     { reason: 'ending', notBegun: true },
-    'Ended because the server is ending after it had waited 9.0 s; it had not begun, so nothing was done.',
+    'Ended because the server is ending after a wait of 9.0 s; the call had not begun, so nothing was done.',
   ],
   [
     { reason: 'cancelled', notBegun: true },
-    'Ended because the client cancelled it after it had waited 9.0 s; it had not begun, so nothing was done.',
+    'Ended because the client cancelled it after a wait of 9.0 s; the call had not begun, so nothing was done.',
   ],
   [
     { reason: 'timeout', collectedMilliseconds: 1900 },

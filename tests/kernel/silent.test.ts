@@ -12,7 +12,7 @@ import { imageStatusTool } from '../../src/tools/execution/image-status.ts';
 test.each([
   ['other processes have the CPU.', 70, true],
   [
-    'it collects garbage, or code in it keeps all threads from running. If this lasts 6 s without garbage collection, or 16.0 s in any case, it is replaced.',
+    'it collects garbage, or code in it keeps all threads from running. If this lasts 6 s without garbage collection, or 16.0 s in any case, the image is replaced.',
     0,
     undefined,
   ],

@@ -147,7 +147,7 @@ describe('of two forms it is said which one failed', () => {
     ['1', '(error "other")', 'In against: Error: other\nType: COMMON-LISP::SIMPLE-ERROR'],
     ['(car', '1', 'In form: Error: form 1 cannot be read: the text ends inside this form'],
   ])('%s and %s', async (form, against, said) => {
-    expect((await observe({ form, against })).split('\nIt begins')[0]).toBe(said);
+    expect((await observe({ form, against })).split('\nThe form begins')[0]).toBe(said);
   });
 });
 

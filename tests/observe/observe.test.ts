@@ -374,12 +374,12 @@ describe('profiles', () => {
       (defun look-up-all () (loop for i below 500 sum (+ (gethash (list 1 2 3 4 5 6 i) (slot-value *shelf* 'books)) (gethash (list i 2) *good*)))))`);
     const text = await observe({ form: '(look-up-all)', mode: 'cpu', seconds: 1 });
     expect(text).toContain(
-      '\nNote: 500 of 500 keys of a hash table with the test COMMON-LISP::EQUAL in *SHELF* have the same hash, so a look-up of one compares up to 500. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).',
+      '\nNote: 500 of 500 keys of a hash table with the test COMMON-LISP::EQUAL in *SHELF* have the same hash, so looking one up takes up to 500 comparisons. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).',
     );
     expect(text).not.toContain('*GOOD*');
     const inspected = await session.text('inspect', { value: '*shelf*', path: ['books'] });
     expect(inspected).toContain(
-      '\n\n500 of its keys have the same hash, so a look-up of one compares up to 500. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).\n\n',
+      '\n\n500 of its keys have the same hash, so looking one up takes up to 500 comparisons. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).\n\n',
     );
     await session.eval(`(progn
       (defvar *hashed* '())
@@ -396,7 +396,7 @@ describe('profiles', () => {
       (loop for i below 2000 do (setf (gethash (list 1 2 3 4 5 6 i) books) i))
       (defun look-up-closed () (loop for i below 500 sum (gethash (list 1 2 3 4 5 6 i) books))))`);
     expect(await observe({ form: '(look-up-closed)', mode: 'cpu', seconds: 1 })).toContain(
-      '\nNote: 2,000 of 2,000 keys of a hash table with the test COMMON-LISP::EQUAL in LOOK-UP-CLOSED have the same hash, so a look-up of one compares up to 2,000. ',
+      '\nNote: 2,000 of 2,000 keys of a hash table with the test COMMON-LISP::EQUAL in LOOK-UP-CLOSED have the same hash, so looking one up takes up to 2,000 comparisons. ',
     );
   });
 
@@ -487,6 +487,6 @@ test('the first run of a form that fills a table is told apart from the runs tha
 
 test('a package that is not there is loaded first', async () => {
   expect(await session.text('observe', { form: '(not-there-yet:run)' })).toBe(
-    'Error: form 1 cannot be read: Package NOT-THERE-YET does not exist.\nIt begins at line 1, column 1; reading stopped at line 1, column 19. Nothing was evaluated. If a system defines it, call load_system first.',
+    'Error: form 1 cannot be read: Package NOT-THERE-YET does not exist.\nThe form begins at line 1, column 1; reading stopped at line 1, column 19. Nothing was evaluated. If a system defines it, call load_system first.',
   );
 });

@@ -162,7 +162,7 @@ test('each form is evaluated before the next one is read', async () => {
   );
   await session.eval('(in-package :same)');
   expect(await session.text('observe', { form: '1 (list 2', functions: ['pass'] })).toBe(
-    'Error: form 2 cannot be read: the text ends inside this form\nIt begins at line 1, column 3; reading stopped at line 1, column 10. Form 1 was evaluated.',
+    'Error: form 2 cannot be read: the text ends inside this form\nThe form begins at line 1, column 3; reading stopped at line 1, column 10. Form 1 was evaluated.',
   );
 });
 

@@ -65,7 +65,7 @@ test('image_status tells how far the lost image is built again', async () => {
   writeFileSync(mark, '');
   await killImage(session);
   const building =
-    'A new Lisp image is starting; the one before was lost: it was ended by SIGKILL. It is building the lost image again: 0 of 1. Calls wait for it.\n';
+    'A new Lisp image is starting; the previous one was lost: it was ended by SIGKILL. It is building the lost image again: 0 of 1. Calls wait for it.\n';
   await until('the rebuild', 60_000, async () => (await session.text('image_status')).includes(building));
   rmSync(mark);
   await session.eval('1');

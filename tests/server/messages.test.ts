@@ -165,7 +165,7 @@ describe('long messages', () => {
     const text = await server.eval(`(list ${'\n'.repeat(5 * MEGA)}\n   #<x>)`);
     expect(text).toBe(
       `Error: form 1 cannot be read: illegal sharp macro character: #\\<\n` +
-        `It begins at line 1, column 1; reading stopped at line ${5 * MEGA + 2}, column 6. Nothing was evaluated.`,
+        `The form begins at line 1, column 1; reading stopped at line ${5 * MEGA + 2}, column 6. Nothing was evaluated.`,
     );
   });
 

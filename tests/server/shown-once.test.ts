@@ -27,10 +27,10 @@ test('debug explains a watch once', async () => {
   );
   expect(await watch({})).toBe('Errors in all threads are recorded.');
   expect(await watch({ hold: true })).toBe(
-    'Errors in all threads are recorded. Each stops its thread until debug has not been used for 60 s; debug without arguments lists them.',
+    'Errors in all threads are recorded. Each stops its thread until 60 s after the last use of debug; debug without arguments lists them.',
   );
   expect(await watch({ hold: true })).toBe(
-    'Errors in all threads are recorded. Each stops its thread until debug has not been used for 60 s.',
+    'Errors in all threads are recorded. Each stops its thread until 60 s after the last use of debug.',
   );
 });
 

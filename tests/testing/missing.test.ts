@@ -9,7 +9,7 @@ import { sharedFolder, sharedSession } from '../shared.ts';
 const root = sharedFolder();
 
 const WHERE =
-  "No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.";
+  "No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is in use; Quicklisp, qlot or ocicl is used if set up.";
 
 /** Writes the system NAME, whose tests need a framework that is not there. TESTED says how it is tested. */
 function write(name: string, tested: string): void {
@@ -38,11 +38,11 @@ const session = sharedSession({
 
 test('is told in a sentence, whether the definition of the system says it or the test does', async () => {
   expect(await session.call('run_tests', { system: 'before' })).toMatchObject({
-    text: `No tests ran. System before/tests was not loaded: before/tests needs zzqframework, which ASDF does not find. ${WHERE}`,
+    text: `No tests ran. System before/tests was not loaded: before/tests needs zzqframework, which ASDF cannot find. ${WHERE}`,
     isError: true,
   });
   expect(await session.call('run_tests', { system: 'within' })).toMatchObject({
-    text: `No tests ran. System within was not tested: within/tests needs zzqframework, which ASDF does not find. ${WHERE}`,
+    text: `No tests ran. System within was not tested: within/tests needs zzqframework, which ASDF cannot find. ${WHERE}`,
     isError: true,
   });
 });
@@ -52,7 +52,7 @@ test('is told of a definition that cannot be read without it, named or not', asy
   const needing = '(asdf:defsystem "needing" :defsystem-depends-on ("zzqframework"))\n';
   alone.put('needing.asd', needing);
   const other = await startSession({ args: ['--root', alone.path] });
-  const needs = `needing.asd needs zzqframework, which ASDF does not find. ${WHERE}`;
+  const needs = `needing.asd needs zzqframework, which ASDF cannot find. ${WHERE}`;
   try {
     expect(await other.text('run_tests', {})).toBe(`No tests ran. System needing was not tested: ${needs}`);
     expect(await other.text('run_tests', { system: 'needing' })).toBe(

@@ -307,7 +307,7 @@ describe('its copy of the workspace', () => {
   test('is not made for edits with fasls', async () => {
     expect(await run([{ path: 'alone.lisp', old: '1', new: '2' }], { fresh: 'fasls' })).toEqual(
       bad(
-        'The parameter edits needs fresh: true, not fasls; nothing was done. Edits apply only to the run in the fresh image.',
+        "Parameter 'edits' needs fresh: true, not fasls; nothing was done. Edits apply only to the run in the fresh image.",
       ),
     );
   });

@@ -68,7 +68,7 @@ export function inspectTool(image: Image) {
 /** Returns sentences about SHARING keys of a hash table that have the same hash. KEYS is a phrase for all keys. */
 export function crowdText(sharing: number, keys: string): string {
   const count = sharing.toLocaleString('en-US');
-  return `${count} of ${keys} have the same hash, so a look-up of one compares up to ${count}. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).`;
+  return `${count} of ${keys} have the same hash, so looking one up takes up to ${count} comparisons. Use keys whose hashes differ, or a hash function of your own (sb-ext:define-hash-table-test).`;
 }
 
 function inspectResult(data: InspectData, designator: string, offset: number): Result {
@@ -101,10 +101,10 @@ function failureText(data: InspectData, designator: string): string | undefined 
   if (noFunction !== undefined) return `There is no function ${noFunction}.`;
   if (isForm) return `inspect evaluates nothing: eval_form ${designator} first, then inspect *.`;
   if (goneId !== undefined) {
-    return `${goneId} is gone: the object was garbage-collected, or the image is a new one. Look again where you found it.`;
+    return `${goneId} is gone: the object was garbage-collected, or the image was replaced. Look the object up again to get a new id.`;
   }
   if (foreignId !== undefined) {
-    return `${foreignId} is no id of this session: another server of the image gave it, or this one did over a connection that was lost. To get one, look at the object here with eval_form or inspect.`;
+    return `${foreignId} is not an id of this session: it comes from another server of the image, or from a connection that was lost. To get an id here, show the object with eval_form or inspect.`;
   }
   if (noPart === undefined) return undefined;
   if (why !== undefined) return `The part ${noPart} of ${data.in} cannot be shown: ${why}.`;
@@ -121,7 +121,7 @@ function failureText(data: InspectData, designator: string): string | undefined 
 function holdersText(holders: Holders, shown: string): string {
   const { many = false, found, ways = [], total, unheld = false } = holders;
   if (unheld) {
-    return `Nothing needs to hold ${shown}: numbers and characters are not heap objects, and a symbol is held by its package. Ask for an object that could be garbage.`;
+    return `${shown} cannot become garbage: numbers and characters are not heap objects, and a symbol is held by its package. Ask for an object that could be garbage.`;
   }
   const more = total - ways.length;
   return joinSections([
@@ -135,9 +135,9 @@ function holdersText(holders: Holders, shown: string): string {
 function headText({ many, found, system }: Holders, shown: string): string {
   if (found === 0) {
     const what = many ? `an instance of ${shown}` : shown;
-    return `Nothing in the program leads to ${what}: it is garbage, or only answers (*, held errors) or running calls hold it.`;
+    return `No object of the program refers to ${what}: it is garbage, or held only by answers (*, held errors) or running calls.`;
   }
-  const own = system ? ' Only what belongs to SBCL leads there.' : '';
+  const own = system ? ' All holders belong to SBCL.' : '';
   return many
     ? `${countText(found, 'instance')} of ${shown} kept alive.${own}`
     : `${shown} is kept alive by ${countText(found, 'reference')}.${own}`;
@@ -153,9 +153,9 @@ function wayText({ count, steps }: HoldingPath, withCount: boolean): string {
 function notesText({ full, silent = [] }: Holders): string | undefined {
   const notes = [
     full !== undefined &&
-      `Only the ${full.toLocaleString('en-US')} objects nearest to the roots were looked at, so there can be more.`,
+      `Only the ${full.toLocaleString('en-US')} objects nearest to the roots were searched, so there may be more holders.`,
     silent.length > 0 &&
-      `These threads did not tell what is on their stacks: ${silent.join(', ')}. They are in foreign code, or cannot be interrupted.`,
+      `The stacks of these threads could not be read: ${silent.join(', ')}. The threads run foreign code, or cannot be interrupted.`,
   ].filter(Boolean);
   return notes.length > 0 ? notes.map((note) => `Note: ${note}`).join('\n') : undefined;
 }

@@ -37,7 +37,7 @@ export async function listHeld(dependencies: DebugDependencies): Promise<Result>
 
 function heldText({ error, type, thread, heldBy, seconds }: HeldRow): string {
   const where = thread === undefined ? '' : ` in the thread ${thread}`;
-  return `  ${error}: ${type}${where}, held for ${seconds} s after each use${heldBy === undefined ? '' : `, by ${heldBy}`}`;
+  return `  ${error}: ${type}${where}, held${heldBy === undefined ? '' : ` by ${heldBy}`} for ${seconds} s after each use`;
 }
 
 /** Returns the stack of the thread NAME, and the lock that the thread waits for. */
@@ -107,13 +107,13 @@ export async function watchErrors(
   const listed =
     hold && context.earlierAnswers?.repeats('watch that holds') ? '' : '; debug without arguments lists them';
   const held = hold
-    ? ` Each stops its thread until debug has not been used for ${holds.seconds} s${listed}.`
+    ? ` Each stops its thread until ${holds.seconds} s after the last use of debug${listed}.`
     : '';
   const what = data.type === undefined ? 'Errors' : `Conditions of type ${data.type}`;
   const text = `${what} ${whose} are recorded${how}.${held}`;
   const unknown =
     data.unknown &&
-    `Note: no thread and no package is called ${where} now; unwatch: true ends the watch, and watch: "all" takes all threads.`;
+    `Note: no thread or package is named ${where} now; unwatch: true ends the watch, and watch: "all" covers all threads.`;
   return { data, text: joinSections([text, unknown]) };
 }
 
@@ -122,5 +122,8 @@ export async function unwatchErrors({ image, context }: DebugDependencies): Prom
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;
   const recordedText = watched === 1 ? '1 was' : `${watched} were`;
-  return { data, text: `Errors are not recorded any more. ${recordedText} seen; held errors stay held.` };
+  return {
+    data,
+    text: `Errors are no longer recorded; ${recordedText} signalled during the watch. Held errors stay held.`,
+  };
 }

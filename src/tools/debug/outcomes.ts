@@ -53,7 +53,7 @@ export function outcome(
 
 /** Returns RESULT. If the macro TIME has also measured the time in the debugger, adds a note about this. */
 function withHoldNote(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
-  const note = `Note: TIME also counted the ${durationText(heldMs)} for which the call was held.`;
+  const note = `Note: the report of TIME includes the ${durationText(heldMs)} that the call was held.`;
   return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }
 
@@ -63,7 +63,7 @@ function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
     (ending.reason === 'timeout' || ending.reason === 'cancelled') &&
-    'The frame has not returned yet, and its thread goes on. To see where, give debug the parameter thread.'
+    'The frame has not returned yet; its thread still runs. To see where, call debug with the parameter thread.'
   );
 }
 
@@ -72,5 +72,5 @@ function isThreadValue(value: object): value is DebugValue {
 }
 
 function threadResult({ error }: HeldErrorRequest): Result {
-  return { data: { goesOn: true }, text: `The thread of error ${error} goes on.` };
+  return { data: { goesOn: true }, text: `The thread of error ${error} continues.` };
 }

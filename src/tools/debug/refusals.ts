@@ -46,7 +46,7 @@ function refusalText(
     return `Error ${error} has no restart ${noRestart}: ${available}. ${stillHeldNote}`;
   }
   if (restart !== undefined)
-    return `The restart ${restart} takes (${takes}). Give a form for each in values. ${stillHeldNote}`;
+    return `The restart ${restart} takes the arguments (${takes}). Give a form for each in 'values'. ${stillHeldNote}`;
   if (value.noForm) {
     return `There is no form to evaluate again. ${nearestText(value)} ${stillHeldNote}`;
   }
@@ -67,7 +67,7 @@ function nearestText({ nearest, form }: DebugValue): string {
 
 function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): string {
   if (busy) {
-    return `Error ${error} is in use by another call, or a newer error of its thread must end first. Held: ${held.join(', ')}.`;
+    return `Error ${error} cannot be used now: another call uses it, or a newer error of its thread must end first. Held: ${held.join(', ')}.`;
   }
   const others = held.length === 0 ? 'This session holds no error.' : `Held: ${held.join(', ')}.`;
   if (heldBy !== undefined) {

@@ -79,5 +79,5 @@ function keptLine(
   if (loading === undefined) return questionLine`${line}.`;
   if (counts !== undefined)
     line = questionLine`${line}: ${counts.given}, and ${loading} requires ${counts.required}`;
-  return questionLine`${line}. Change this call in an edit of its own, or first load the new definition of ${loading}.`;
+  return questionLine`${line}. Change this call in a separate edit, or first load the new definition of ${loading}.`;
 }

@@ -161,9 +161,9 @@ function evaluatedRow(
 }
 
 const CHANGED: Record<Changed, string> = {
-  form: 'changed since it was loaded; this is its text now',
+  form: 'changed since it was loaded; this is the current text',
   elsewhere: 'as it was loaded; the file changed since, but not this form',
-  unknown: 'the file changed since it was loaded; this is its text now',
+  unknown: 'the file changed since it was loaded; this is the current text',
 };
 
 function rowOf(

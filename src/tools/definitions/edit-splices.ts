@@ -85,11 +85,12 @@ function withoutComments(text: string): string {
 
 function checkWhole(name: string, text: string, file: EditedFile): void {
   const wrong = imbalanceWithProposal(name, text);
-  if (wrong !== undefined) throw new CallError(`${wrong}\nNothing was changed. Correct it and call again.`);
+  if (wrong !== undefined)
+    throw new CallError(`${wrong}\nNothing was changed. Correct the text and call again.`);
   const line = unfinishedLine(text, file.forms.features);
   if (line !== undefined)
     throw new CallError(
-      `${name}: what begins at line ${line} is incomplete, and would take in what follows. Nothing was changed.`,
+      `${name}: the text from line ${line} on is incomplete, and would absorb the next form. Nothing was changed.`,
     );
 }
 
@@ -133,6 +134,6 @@ function notOnceText(
   const text = file.source.text.slice(target.start, target.end);
   const hint =
     nearestText(text, old, 'old', firstLine) ??
-    `No similar text was found; ${target.head === undefined ? 'read_file' : 'read_definition'} shows what is there.`;
+    `No similar text was found; ${target.head === undefined ? 'read_file' : 'read_definition'} shows the current text.`;
   return `old was not found in ${what}; nothing was changed. ${hint}`;
 }

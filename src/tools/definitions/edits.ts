@@ -131,7 +131,7 @@ function fileChangeOf(args: EditMembers) {
     (line ?? old ?? replacement) !== undefined
   )
     throw new CallError(
-      'Parameter \'definition\' is missing. Give it, or path with old and new, or only path and text: text is then appended to the file or, with op: "replace", replaces the definitions of the same names.',
+      'Parameter \'definition\' is missing. Give it; or path, old and new; or path and text. The text is then appended to the file or, with op: "replace", replaces the definitions of the same names.',
     );
   return { path, text, byName: op === 'replace' };
 }

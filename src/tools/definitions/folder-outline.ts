@@ -124,11 +124,11 @@ function outlineText(
   const shown = fittingRows(sections);
   const left = files.length - shown.length;
   return joinSections([
-    `${visibleName(path)} has ${counted(files.length, 'Lisp file')} with ${counted(lines, 'line')}. What a file uses was found by searching the text for names.`,
+    `${visibleName(path)} has ${counted(files.length, 'Lisp file')} with ${counted(lines, 'line')}. The uses were found by searching the text for names.`,
     systems.map(systemText).join('\n'),
     ...shown,
     left > 0 && `Note: ${counted(left, 'more file')} did not fit. Name a subfolder.`,
-    isCut && 'Note: not all files were looked at, as there are too many. Name a subfolder.',
+    isCut && 'Note: there are too many files, so not all were read. Name a subfolder.',
   ]);
 }
 

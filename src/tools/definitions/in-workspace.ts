@@ -19,7 +19,7 @@ const TIME_LIMIT_MS = 10_000;
 
 /** The note of an answer whose search of the workspace exceeded its budget. */
 export const PARTIAL_NOTE =
-  'Note: the workspace has more files than are searched for one name. search_in_buffer searches further.';
+  'Note: not all files of the workspace were searched, because there are too many. search_in_buffer searches more.';
 
 interface WorkspaceSearch {
   workspace: Workspace;

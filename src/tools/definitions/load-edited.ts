@@ -134,9 +134,9 @@ async function lackingText(file: PlannedFile, missing: readonly string[], origin
   const what = `package${missing.length === 1 ? '' : 's'} ${missing.join(', ')}`;
   const how =
     systems.length > 0
-      ? `load_system with system ${systems.map(visibleName).join(' or ')} loads the file with what it needs.`
-      : 'Load what it needs, then the whole file with load_file.';
-  return `Not loaded: ${formsOf(file)}, since the image has no ${what}. The file was changed. ${how}`;
+      ? `load_system with system ${systems.map(visibleName).join(' or ')} loads the file and its dependencies.`
+      : 'Load what the file needs, then the whole file with load_file.';
+  return `Not loaded: ${formsOf(file)}, because the image has no ${what}. The file was changed. ${how}`;
 }
 
 async function inLoadOrder(

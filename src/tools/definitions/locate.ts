@@ -237,7 +237,7 @@ export class Locator {
       const target = this.#inFile(file, edit, forms).find(({ start }) => !included.includes(start));
       if (target === undefined) continue;
       const place = `${visibleName(file.present.name)}:${file.source.lineAt(target.start)}`;
-      return `#+ or #- excludes the definition of ${query.name} at ${place} in this image. To change it, give path, old and new, and leave out definition.`;
+      return `#+ or #- excludes the definition of ${query.name} at ${place} in this image. To change it, give path, old and new without definition.`;
     }
     return undefined;
   }
@@ -255,7 +255,7 @@ export class Locator {
       : [];
     const others = sameOperator.length > 0 ? sameOperator : definitionsOf({ name: query.symbol });
     return others.length > 0
-      ? `there is no such definition of ${wanted}. There are these:\n${rowsText(others)}\n${detailRequest(others)}`
+      ? `there is no such definition of ${wanted}. Existing ones:\n${rowsText(others)}\n${detailRequest(others)}`
       : undefined;
   }
 
@@ -274,9 +274,9 @@ export class Locator {
 
   #notFoundText({ name }: DefinitionQuery): string {
     const none = this.#incomplete
-      ? 'none of the files that were looked at (the workspace has more)'
+      ? 'none of the searched files (the workspace has more)'
       : 'no Lisp file of the workspace';
-    return `${none} defines ${name}. Give path or, to add it, a definition beside it and op: "before" or "after".`;
+    return `${none} defines ${name}. Give path or, to add ${name}, a neighbouring definition and op: "before" or "after".`;
   }
 
   #notInFileText({ symbol }: DefinitionQuery, wanted: string, path: string): string {
@@ -310,7 +310,7 @@ async function unsavedText(workspace: Workspace): Promise<string> {
   // A root can be inside another one.
   const all = [...new Set(files.map(({ file }) => visibleName(workspace.name(file))))];
   const names = fewOf(all, UNSAVED_NAMES);
-  const unsearched = `The unsaved changes of ${names} were not searched: ask the user to save them if it may be there.`;
+  const unsearched = `Unsaved changes of ${names} were not searched: if the definition may be there, ask the user to save.`;
   const silence = found.flatMap((unsaved) => silentSentence(unsaved) ?? []).slice(0, 1);
   return [...(files.length > 0 ? [unsearched] : []), ...silence].map((sentence) => ` ${sentence}`).join('');
 }
@@ -341,10 +341,10 @@ function severalText(name: string, found: readonly Located[]): string {
  * of these four that is different in each of FOUND. */
 function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
-  if (heads.size === found.length) return 'Give one of these as definition, or its line.';
+  if (heads.size === found.length) return "Give one of these as 'definition', or its line as 'line'.";
   const names = new Set(found.map(({ target }) => qualified(target.written, target.home)));
   if (names.size === found.length)
-    return `Give it with its package: ${visibleName([...names].join(' or '))}.`;
+    return `Give the name with its package: ${visibleName([...names].join(' or '))}.`;
   const files = new Set(found.map(({ file }) => file));
   if (files.size === found.length) return 'Give path, too.';
   return files.size === 1 ? 'Give its line, too.' : 'Give path and line, too.';

@@ -92,13 +92,15 @@ function plannedFile(file: EditedFile): PlannedFile {
   if (typeof after !== 'string') {
     const overlapping = splices.indexOf(after as (typeof splices)[number]);
     const label = [splices[overlapping - 1]?.label, splices[overlapping]?.label].sort().join(' and ');
-    throw new CallError(`${label} change the same text of ${name}; nothing was changed. Make them one edit.`);
+    throw new CallError(
+      `${label} change the same text of ${name}; nothing was changed. Combine them into one edit.`,
+    );
   }
   const newForms = new TopLevelForms(new SourceText(after, before.encoding, source.file), forms.features);
   const difference = changedForms(forms, newForms, splices);
   if ('lost' in difference) {
     throw new CallError(
-      `These edits do not touch line ${source.lineAt(difference.lost)} of ${name}, but change how it is read. Nothing was changed. Look for a quote or a #+ before that line.`,
+      `These edits do not touch line ${source.lineAt(difference.lost)} of ${name}, but change how that line is read. Nothing was changed. Look for a quote or a #+ before that line.`,
     );
   }
   const bytes = encode({ ...before, text: after }, name);

@@ -172,6 +172,6 @@ function noneText(
   if (kind !== undefined)
     return `${symbol} has no definition of the kind ${kind}: neither the image nor a Lisp file of the workspace has one. Leave out kind to see all.`;
   return things.length > 0
-    ? `${symbol} is in the image, but no file or evaluation is known to have defined it. describe_symbol shows what it is.`
+    ? `${symbol} is in the image, but no record shows which file or evaluation defined it. describe_symbol shows what it is.`
     : `${symbol} has no definition: neither the image nor a Lisp file of the workspace has one.`;
 }

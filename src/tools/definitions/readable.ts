@@ -73,7 +73,7 @@ function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): Ques
   if (mismatch === -1 && ownEnds.length === ends.length && stopped === undefined) return [];
   if (stopped === undefined || formIndex !== ends.length) {
     throw new CallError(
-      `From line ${line} on, the image reads other forms in ${name} than live-lisp does. Nothing was changed. If the file has its own readtable, edit the file with propose_file_edit.`,
+      `From line ${line} on, the image reads ${name} differently from live-lisp. Nothing was changed. If the file has its own readtable, edit the file with propose_file_edit.`,
     );
   }
   if (changed.some((form) => form.start === start)) {
@@ -82,6 +82,6 @@ function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): Ques
     );
   }
   return [
-    questionLine`Note: the reader of the image stops at ${name}:${line}, so from there on only the syntax was checked: ${quoted(stopped)}`,
+    questionLine`Note: the reader of the image stops at ${name}:${line}, so only the syntax was checked after that. The reader reports: ${quoted(stopped)}`,
   ];
 }

@@ -87,7 +87,7 @@ async function scopeOf(
 
 function comparisonText(data: ComparisonData, what: string, places: Places): string {
   if (data.empty) return emptyText(what, data.needs ?? []);
-  if (data.unknown) return `Nothing of ${what} was loaded in this image. Load it first.`;
+  if (data.unknown) return `Nothing from ${what} was loaded into this image. Load it first.`;
   const {
     unfinished = [],
     unloaded = [],
@@ -98,7 +98,7 @@ function comparisonText(data: ComparisonData, what: string, places: Places): str
     outdated = [],
   } = data;
   const sections = [
-    ...unfinished.map((file) => `The last load of ${places.fileName(file)} did not end well.`),
+    ...unfinished.map((file) => `The last load of ${places.fileName(file)} failed or was interrupted.`),
     unloadedText(unloaded.map((file) => places.fileName(file))),
     ...oldLines(old, data.oldTotal, places),
     evaluatedSection(old.filter(({ file }) => file === undefined)),
@@ -139,7 +139,7 @@ function isTruncated(data: ComparisonData): boolean {
 function evaluatedSection(items: readonly OldItem[]): string | undefined {
   if (items.length === 0) return undefined;
   const rows = items.map((item) => `${itemsText([item])}${evaluationText(item)}`);
-  return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}\n(live-lisp:forget 'NAME) removes one, and takes it out of the program's lists and hash tables.`;
+  return `In the image, but not in any loaded file:\n${indent(rows.join('\n'), 2)}\n(live-lisp:forget 'NAME) removes one from the image, and from the program's lists and hash tables.`;
 }
 
 function evaluationText({ time, by }: { time?: number; by?: string }): string {
@@ -171,7 +171,7 @@ function diskSection({ file, how, forms = [], formsTotal }: DiskDifference, plac
   const name = places.fileName(file);
   if (how === 'gone') return `${name} was loaded, but is no longer on the disk.`;
   if (how === 'unreadable')
-    return `${name} cannot be read now, or has over 4 MB, so it was not compared with what was loaded; read_file says why.`;
+    return `${name} cannot be read now, or is over 4 MB, so it was not compared with the loaded code; read_file reports why.`;
   if (forms.length === 0) return `${name} changed on the disk since it was loaded.`;
   const formWords = { new: 'only in the file', differs: 'differs', gone: 'no longer in the file' };
   const rows = forms.map(({ head, how: formHow, form }) => {

@@ -104,6 +104,6 @@ function headline(
   const what = forms === 1 ? 'the form' : `${forms} forms`;
   const ran = earlierAnswers?.repeats('what compile_form runs')
     ? ''
-    : ' The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions made only for compiling were undone.';
+    : ' The compiled code was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and its effects stay; definitions made only for compiling were undone.';
   return `Compiled ${what} ${outcome}.${ran}`;
 }

@@ -19,7 +19,7 @@ export function failureText(
   if (typeof unreadable?.text === 'string') {
     const { text, number, line, column, atLine, atColumn, withoutManager, initFile } = unreadable;
     const hint = didYouMean(unreadable.near);
-    const place = `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}.`;
+    const place = `The form begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}.`;
     const indentation = line === atLine ? undefined : indentationText(code);
     return [
       `Error: form ${number} cannot be read: ${text}`,

@@ -143,10 +143,10 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   if (job === undefined)
     return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. To have it call FUNCTION, evaluate (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION).';
   if (job < 0)
-    return `Error: the main thread is stopped at error ${-job}, so nothing was evaluated. Go on from it with debug, or end it (debug with error: ${-job}, end: true), then call again.`;
+    return `Error: the main thread is stopped at error ${-job}, so nothing was evaluated. Continue from that error with debug, or end it (debug with error: ${-job}, end: true), then call again.`;
   const running = jobs.list().filter(({ phase }) => phase.kind === 'running' && phase.id === job);
   const which = running.length === 0 ? '' : `: ${choicesText(running)}`;
-  return `Error: the main thread runs another call${which}. Nothing was evaluated; call again when that has ended, or end it with interrupt.`;
+  return `Error: the main thread runs another call${which}. Nothing was evaluated. Wait for that call, or end it with interrupt; then call again.`;
 }
 
 /** Returns the result of an evaluation. RECORD records its values or its error, and returns a note when this fails. */
@@ -186,5 +186,5 @@ function evaluationResult(
 /** Returns a note with the current package, which another caller may have set. Returns false when it is CL-USER. */
 function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
   if (home === 'COMMON-LISP-USER') return false;
-  return `Note: the current package is ${home}, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.`;
+  return `Note: names without a package are read in the current package, ${home}. All callers of this image share that package, including sub-agents of a client; the parameter package sets another for one call.`;
 }

@@ -83,7 +83,7 @@ async function readHistory(
     `${totalText(newest, 'evaluation')} in this workspace${what}${total > 0 ? `, newest first${statedText(stated)}:` : '.'}`,
     listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
     listed.slice(0, rows.length).some(({ cut }) => cut) &&
-      'Note: to see one evaluation whole, give its offset and limit: 1.',
+      'Note: to see one evaluation in full, give its offset and limit: 1.',
   ]);
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }

@@ -52,7 +52,8 @@ export function statusText(
       .join('\n'),
     jobs.length > 0 && `Calls:\n${callsText(jobs)}`,
     beside.length > 0 && `Calls in fresh images:\n${callsText(beside)}`,
-    jobs.length + beside.length > 0 && 'interrupt ends a call, by its number, and keeps the image.',
+    jobs.length + beside.length > 0 &&
+      'interrupt with the number of a call (job) ends it and keeps the image.',
     others.length > 0 &&
       `Calls of other servers of this image (only those can end them):\n${fewRows(others.map(otherText))}`,
     lastLoss !== undefined && `Last loss: ${lastLoss}`,
@@ -71,7 +72,7 @@ function headline(status: ImageStatus): string {
     case 'starting':
       return 'The Lisp image is starting; calls wait for it.';
     case 'rebuilding':
-      return `A new Lisp image is starting; the one before was lost: ${why}. ${building === undefined ? '' : `It is ${building}. `}Calls wait for it.`;
+      return `A new Lisp image is starting; the previous one was lost: ${why}. ${building === undefined ? '' : `It is ${building}. `}Calls wait for it.`;
     case 'ready':
       return `The Lisp image is ready, and no call${status.backend?.others === undefined ? '' : ' of this server'} runs.`;
     case 'busy':
@@ -84,14 +85,14 @@ function headline(status: ImageStatus): string {
 function notReactingHeadline({ silentMs = 0, outside, frozenMs, elsewhere }: ImageStatus): string {
   const since = `The Lisp image has not reacted for ${secondsText(silentMs)}`;
   if (outside?.stopped)
-    return `${since}: its process was stopped by a signal. live-lisp lets it go on within ${CONTINUED_S} s.`;
+    return `${since}: its process was stopped by a signal. live-lisp resumes it within ${CONTINUED_S} s.`;
   if (elsewhere && frozenMs !== undefined)
-    return `${since}: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. If this lasts ${secondsText(frozenMs)}, the image is replaced.`;
+    return `${since}: it collects garbage, code in it keeps all threads from running, or the connection to it hangs. If this lasts ${secondsText(frozenMs)}, the image is replaced.`;
   if (outside?.starved) return `${since}: other processes have the CPU.`;
   const replaced =
     frozenMs === undefined
       ? ''
-      : ` If this lasts ${STANDSTILL_S} s without garbage collection, or ${secondsText(frozenMs)} in any case, it is replaced.`;
+      : ` If this lasts ${STANDSTILL_S} s without garbage collection, or ${secondsText(frozenMs)} in any case, the image is replaced.`;
   return `${since}: it collects garbage, or code in it keeps all threads from running.${replaced}`;
 }
 
@@ -100,14 +101,14 @@ function notReactingHeadline({ silentMs = 0, outside, frozenMs, elsewhere }: Ima
 function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageStatus): string {
   switch (state) {
     case 'not started':
-      return `No Lisp image is connected; the next call that needs it connects to it.${why === undefined ? '' : ` The last attempt failed: ${why}`}`;
+      return `live-lisp is not connected to a Lisp image; the next call that needs one connects.${why === undefined ? '' : ` The last attempt failed: ${why}`}`;
     case 'lost':
-      return `The connection to the Lisp image was lost: ${why}. The next call that needs the image looks for it again.`;
+      return `The connection to the Lisp image was lost: ${why}. The next call that needs the image tries to reconnect.`;
     case 'starting':
       return 'live-lisp is connecting to the Lisp image; calls wait for it.';
     case 'not reacting':
       return stopped && served
-        ? `The Lisp image has not reacted for ${secondsText(silentMs)}: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}`
+        ? `The Lisp image has not reacted for ${secondsText(silentMs)}: its process was stopped by a signal, as by Ctrl-Z. Ask the user to resume it: kill -CONT ${served.pid}`
         : '';
     default:
       return '';

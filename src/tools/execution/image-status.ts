@@ -71,13 +71,13 @@ async function outputsOf(jobs: Jobs): Promise<Outputs> {
 function whoseText({ served }: ImageStatus): string {
   const which =
     served === undefined
-      ? 'The image is not found yet; the user runs it, and'
-      : `The image is ${servedName(served)}, which the user runs${routeText(served)} and which has served ${served.workspace} since ${servedSince(served)};`;
-  return `${which} live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
+      ? 'The image was not found yet; the user runs it, and'
+      : `The image is ${servedName(served)}, run by the user${routeText(served)}. It has served ${served.workspace} since ${servedSince(served)};`;
+  return `${which} live-lisp neither restarts nor ends it. Code in it runs in no sandbox, so it can do all that the user can.`;
 }
 
 function routeText({ through }: Served): string {
-  return through === undefined ? '' : `, which was found through ${through},`;
+  return through === undefined ? '' : `, found through ${through}`;
 }
 
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;

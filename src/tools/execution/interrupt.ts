@@ -81,14 +81,12 @@ function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   if (number !== undefined) return [jobNumbered(jobs, number, own, choices)];
   if (choices.length === 0) {
     const what =
-      own.length > 0
-        ? 'The only call that runs is the one whose code calls interrupt'
-        : 'No call runs in the image';
+      own.length > 0 ? 'The only running call is the one that called interrupt' : 'No call runs in the image';
     throw new CallError(`${what}, so there is nothing to interrupt.`);
   }
   if (choices.length > 1 && !all) {
     throw new CallError(
-      `${choices.length} calls are under way: ${choicesText(choices)}. Give job: the number of one of them, or all: true.`,
+      `${choices.length} calls run or wait: ${choicesText(choices)}. Give the number of one as 'job', or all: true.`,
     );
   }
   return choices;
@@ -105,8 +103,8 @@ function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Jo
   const gone = jobs.hasExisted(number) ? `Call ${number} has ended already` : `There is no call ${number}`;
   throw new CallError(
     choices.length === 0
-      ? `${gone}, and no other is under way; nothing was interrupted.`
-      : `${gone}; nothing was interrupted. Under way: ${choicesText(choices)}.`,
+      ? `${gone}, and no other call runs or waits; nothing was interrupted.`
+      : `${gone}; nothing was interrupted. Other calls: ${choicesText(choices)}.`,
   );
 }
 
@@ -143,8 +141,8 @@ async function endOf(
 
 function stuckText(name: string, isAttached: boolean): string {
   const next = isAttached
-    ? 'live-lisp does not end an image that the user runs. If this lasts, ask them to look at it.'
-    : 'If this lasts, the image is replaced; image_status shows it.';
+    ? 'live-lisp does not end an image that the user runs. If this lasts, ask the user to check the image.'
+    : 'If this lasts, live-lisp replaces the image; see image_status.';
   return `Call ${name} has not ended within ${secondsText(END_TIMEOUT_MS)}: the image does not react. ${next}`;
 }
 

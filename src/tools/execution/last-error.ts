@@ -186,7 +186,7 @@ function frameAnswer(error: KeptError, index: number, number: number, places: Pl
   }
   const more = error.condition?.moreFrames ?? 0;
   if (more > 0 && number >= frames.length)
-    return `Frame ${number} of error ${index} was not kept: the frames 0 to ${frames.length - 1} were, and ${more} more were not. A call with on_error: "hold" keeps all of them for debug.`;
+    return `Frame ${number} of error ${index} was not kept: only the frames 0 to ${frames.length - 1} were, and ${more} more were left out. A call with on_error: "hold" keeps all frames for debug.`;
   const available =
     frames.length === 0 ? 'no frames were kept of it' : `it has the frames 0 to ${frames.length - 1}`;
   return `There is no frame ${number} of error ${index}: ${available}.`;
@@ -194,7 +194,9 @@ function frameAnswer(error: KeptError, index: number, number: number, places: Pl
 
 function localLines({ locals = [], late }: KeptCall, number: number, limits: typeof SHORT): string[] {
   if (late)
-    return ['       (its arguments and locals were not kept: those of the frames above took too long)'];
+    return [
+      '       (its arguments and locals were not kept: reading those of the frames above took too long)',
+    ];
   const shown = locals.slice(0, limits.locals);
   const lines = shown.flatMap((local) => localText(local, limits.value));
   const without = shown.flatMap(({ name, value }) => (value === undefined ? name : []));

@@ -153,17 +153,16 @@ export async function loadFileBy(
 /** Returns the headline for a load. `begun` says that a later form could not be read, after the forms before it were
  * loaded. It comes first, because `notLoaded` is then true too. */
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
-  if (data.value?.begun) return `${name} was not loaded to its end, only up to the form where it stopped.`;
+  if (data.value?.begun) return `${name} was loaded only up to the form where loading stopped.`;
   if (data.value?.notLoaded)
-    return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
+    return `Not loaded: ${name} could not be compiled. Its compile-time effects (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
-    return `Not loaded: the compilation of ${name} did not finish. What it has done at compile time (packages, macros) stays in the image.`;
+    return `Not loaded: the compilation of ${name} did not finish. Its compile-time effects so far (packages, macros) stay in the image.`;
   // The image was lost, and with it the definitions that were loaded from the file.
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
-  if (ending.kind !== 'done')
-    return `${name} was not loaded to its end, only up to the form where it stopped.`;
+  if (ending.kind !== 'done') return `${name} was loaded only up to the form where loading stopped.`;
   return data.value?.failed
-    ? `Loaded ${name}, but some forms have errors (below) and will signal when they run.`
+    ? `Loaded ${name}, but with errors (below), which are signalled when the code runs.`
     : `Loaded ${name}`;
 }
 

@@ -174,7 +174,7 @@ export function missingText(
   const headline =
     neededBy === undefined
       ? `System ${missing} not found by ASDF.`
-      : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF does not find.`;
+      : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF cannot find.`;
   if (asd !== undefined) return `${headline} ${undefinedText(asd, places)}`;
   if (installing !== undefined) return `${headline} ${manager} can install it: evaluate ${installing}.`;
   const managed =
@@ -182,7 +182,7 @@ export function missingText(
   const unloaded =
     initFile === undefined
       ? ''
-      : ` Images do not load ${initFile}, which may tell ASDF of more folders: ask the user to start live-lisp with --init ${initFile}, which loads it.`;
+      : ` Images do not load ${initFile}, which may add folders for ASDF. To load that file, ask the user to start live-lisp with --init ${initFile}.`;
   return `${headline} ${hint} ${searchedText(places.unmapped)} ${managed}${unloaded}`;
 }
 

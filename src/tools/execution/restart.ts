@@ -76,7 +76,7 @@ function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLi
   const rebuildLine = {
     session: questionLine`Built again: ${steps}.`,
     none: questionLine`Not built again, and forgotten: ${steps}.`,
-    previous: questionLine`Built again: what the previous server had, then ${steps}.`,
+    previous: questionLine`Built again: what the previous server defined and loaded, then ${steps}.`,
   }[rebuild];
   return [
     ...(calls > 0

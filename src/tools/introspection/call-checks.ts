@@ -208,7 +208,7 @@ class Checks {
       if (!known.has(site.at))
         this.#unknown(
           { caller: described.name, ...site },
-          'named in data, from which code may call the function',
+          'named in data, which code may use to call the function',
         );
   }
 

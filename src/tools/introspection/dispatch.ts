@@ -115,17 +115,17 @@ function sourceText({ by, text }: NonNullable<NonNullable<EffectiveMethodData['s
 function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch, written: readonly string[]) {
   switch (problem) {
     case 'function':
-      return `${name} is ${natures.length > 0 ? `a ${natures.join(' and a ').toLowerCase()}` : 'not defined'}, not a generic function: leave out the parameter arguments to describe it.`;
+      return `${name} is ${natures.length > 0 ? `a ${natures.join(' and a ').toLowerCase()}` : 'not defined'}, not a generic function: leave out 'arguments' to describe it.`;
     case 'count':
-      return `${name} ${arglist} has ${detail} required ${detail === 1 ? 'argument' : 'arguments'}, but the parameter arguments has ${written.length}: give one for each, in order.`;
+      return `${name} ${arglist} has ${detail} required ${detail === 1 ? 'argument' : 'arguments'}, but parameter 'arguments' has ${written.length}: give one for each, in order.`;
     case 'argument':
       return `Argument ${detail}, ${written[Number(detail) - 1]}, names no class and no variable with a value. Give a class, a literal, or 'NAME for the symbol itself.`;
     case 'class':
       return `The class ${detail} is not defined yet, so there is no order of methods. Define it, then ask again.`;
     case 'protocol':
-      return `The program has a method of ${detail} for this: that method decides which methods of ${name} run, and describe_symbol runs no code. Call ${name} with eval_form and a trace to see.`;
+      return `The program defines a method of ${detail} that decides which methods of ${name} run, and describe_symbol runs no code. To see which, trace the methods and call ${name} with eval_form.`;
     case 'specializer':
-      return `${name} has methods with specializers of a class that the program defines: its code decides which methods apply, and describe_symbol runs no code. Call ${name} with eval_form and a trace to see.`;
+      return `${name} has methods with program-defined specializers. The program's code decides which methods apply, and describe_symbol runs no code. To see which, trace the methods and call ${name} with eval_form.`;
     default:
       return undefined;
   }
@@ -148,9 +148,9 @@ function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
     case 'error':
       return `The method combination signals an error, and so does a call: ${detail}\n${applicable}`;
     case 'code':
-      return `The method combination orders them by code that may have side effects (${detail}), so that code was not run. ${applicable}`;
+      return `The method combination orders the methods by code that may have side effects (${detail}), so that code was not run. ${applicable}`;
     default:
-      return `The method combination is a ${detail}; only the program's code knows its order. ${applicable}`;
+      return `The method combination is a ${detail}; only the program's code determines the order. ${applicable}`;
   }
 }
 

@@ -37,7 +37,7 @@ export interface CallImpact extends Partial<CheckedCalls> {
 
 /** The functions to compile again, and the reason. */
 export interface Recompile {
-  /** A clause that follows "as"; '' when `names` and `perhaps` are empty. */
+  /** A clause that follows "because"; '' when `names` and `perhaps` are empty. */
   why: string;
   names: string[];
   /** Functions that call the definition and may have it compiled in. */
@@ -75,7 +75,7 @@ export function callSections(impact: CallImpact): Part[] {
   const undecided = { header: 'Uses that cannot be checked', ...callList(unknown) };
   if (ofMethod) {
     const callee = kind === 'GENERIC-FUNCTION' ? 'generic function' : 'function';
-    const stays = `Calls must fit the lambda list of the ${callee}, which does not change (${counted(calls, 'call')}).`;
+    const stays = `The lambda list of the ${callee} does not change, and calls must fit it (${counted(calls, 'call')}).`;
     return checked ? [stays, noLonger, undecided] : [stays];
   }
   if (calls + unknown.length + perhaps.length === 0)
@@ -84,7 +84,7 @@ export function callSections(impact: CallImpact): Part[] {
   return [
     !checked && {
       header: method
-        ? 'Calls of the generic function, which stays; the arguments decide which calls enter the method'
+        ? 'Calls of the generic function, which stays; the arguments of each decide whether it runs the method'
         : 'Calls that its removal would break',
       ...callList(unchecked),
     },
@@ -130,17 +130,18 @@ export function recompileText(
     [
       sure.length > 0 && `(${sure.length}): ${few(sure)}`,
       unsure.length > 0 &&
-        `${sure.length > 0 ? '; ' : ''}perhaps (${unsure.length}), as calls are left in them: ${few(unsure)}`,
+        `${sure.length > 0 ? '; ' : ''}perhaps (${unsure.length}), because they still contain calls: ${few(unsure)}`,
     ]
       .filter(Boolean)
       .join('');
   const hasReplaced = replaced && replaced.names.length + replaced.perhaps.length > 0;
   return [
-    names.length + perhaps.length > 0 && `To compile again, as ${why} ${countsAndNames(names, perhaps)}`,
+    names.length + perhaps.length > 0 &&
+      `Compile these again, because ${why} ${countsAndNames(names, perhaps)}`,
     hasReplaced &&
-      `Callers in which its compiler macro replaced the call ${countsAndNames(replaced.names, replaced.perhaps)}\nThey keep its expansion when the function changes; compile them again when the compiler macro changes.`,
+      `Callers where the compiler macro replaced the call ${countsAndNames(replaced.names, replaced.perhaps)}\nThey keep the expansion when the function changes; compile them again when the compiler macro changes.`,
     expanded.length > 0 &&
-      `Macros that call it during expansion (${expanders.length}): ${few(expanders)}\nTo compile again, if their expansions change (${expanded.length}): ${few(expanded)}`,
+      `Macros that call it during expansion (${expanders.length}): ${few(expanders)}\nCompile these again if their expansions change (${expanded.length}): ${few(expanded)}`,
   ]
     .filter(Boolean)
     .join('\n');

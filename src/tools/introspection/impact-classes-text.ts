@@ -24,7 +24,7 @@ export interface ClassImpact {
 
 /** The consequences of a change of a structure's layout. */
 export const OTHER_LAYOUT =
-  'This changes the layout of the structure, so SBCL signals an error when the new definition is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
+  'This changes the layout of the structure, so SBCL signals an error when the new definition is loaded: call load_file with restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
 /** Returns lines about the superclasses that the class would lose or gain. */
 export function superclassText({
@@ -34,7 +34,7 @@ export function superclassText({
 }: ClassImpact): string {
   return [
     gone.length > 0 &&
-      `Superclasses that would be removed: ${gone.join(', ')}. Instances of the class lose the slots and initargs of these, and methods for these no longer take such instances.`,
+      `Superclasses that would be removed: ${gone.join(', ')}. Instances of the class would lose the slots and initargs of these superclasses, and methods for these would no longer apply.`,
     come.length > 0 && `Superclasses that would be added: ${come.join(', ')}`,
     unknown.length > 0 &&
       `The image has no class ${unknown.join(', ')}, so it is not known what else would be lost or added. Define that class first, then ask again.`,
