@@ -1,8 +1,8 @@
 // Renders the change of a file for a person, as a unified diff.
 
-import { marked, ownWords, QuestionLine, questionLine } from '../question-line.ts';
+import { marked, ownWords, type QuestionLine, questionLine } from '../question-line.ts';
 import { type Hunk, hunksBetween } from './line-changes.ts';
-import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
+import { type FileText, type LineEnds, lineEnds, linesOf, unusualStorage } from './text.ts';
 
 /** Number of characters of a line that a person certainly sees. */
 const VISIBLE_LENGTH = 200;
@@ -199,17 +199,20 @@ export function wholeContentDiff(head: QuestionLine, after: FileText): FileDiff 
 /** Returns a line about the change of the encoding, the byte order mark or the line ends; undefined when these stay the
  * same. Line ends LF are no change in a file that had no line end. */
 function storageChange(before: FileText, after: FileText): QuestionLine | undefined {
-  const ends = lineEnds(after.text);
-  const old = lineEnds(before.text);
-  const endsChange = ends !== undefined && ends !== (old ?? 'LF');
-  const [was, becomes] = [
-    { ...before, ends: old ?? ('no line end' as const) },
-    { ...after, ends },
-  ].map(
-    ({ encoding, bom, ends }) =>
-      questionLine`${[ownWords(encoding), bom && questionLine`byte order mark`, endsChange && ends && ownWords(ends)].filter((part) => part instanceof QuestionLine)}`,
-  );
-  return was?.text === becomes?.text
-    ? undefined
-    : questionLine`Stored as ${was ?? ''}; becomes ${becomes ?? ''}.`;
+  const [oldEnds, newEnds] = [lineEnds(before.text), lineEnds(after.text)];
+  const endsChange = newEnds !== undefined && newEnds !== (oldEnds ?? 'LF');
+  if (!endsChange && before.encoding === after.encoding && before.bom === after.bom) return undefined;
+  // Line ends that stay the same are left out.
+  const was = storageOf(before, endsChange ? (oldEnds ?? 'no line end') : undefined);
+  const becomes = storageOf(after, endsChange ? newEnds : undefined);
+  return questionLine`Stored as ${was}; becomes ${becomes}.`;
+}
+
+function storageOf({ encoding, bom }: FileText, ends: LineEnds | 'no line end'): QuestionLine {
+  const parts = [
+    ownWords(encoding),
+    ...(bom ? [questionLine`byte order mark`] : []),
+    ...(ends === undefined ? [] : [ownWords(ends)]),
+  ];
+  return questionLine`${parts}`;
 }

@@ -31,5 +31,11 @@ export function fileFailure(error: unknown, path: string, done: 'read' | 'writte
   if (CHANGED.includes(code)) {
     return new CallError(`${shown} changed while it was opened; nothing was ${done}. Call again.`);
   }
-  return new CallError(`${shown} cannot be ${done}: ${REASONS[code] ?? `the system says ${code}`}.`);
+  return new CallError(`${shown} cannot be ${done}: ${systemReason(code)}.`);
+}
+
+/** Returns a phrase for CODE, the code of an error of the file system. */
+export function systemReason(code: string): string {
+  if (CHANGED.includes(code)) return 'it changed while it was opened';
+  return REASONS[code] ?? `the system says ${code}`;
 }

@@ -7,15 +7,16 @@
 //    After a kill, the next server reads the record, and finds that no file was renamed.
 // 3. The temporary files are renamed into place, one by one. After a kill, some files have their new
 //    content. The next server renames their `old` files back (rollBack). If all files have their new
-//    content, it keeps them.
-// 4. The record is removed, and then the `old` files.
+//    content, it keeps them. If a rename fails, the `old` files are renamed back at once. One for which
+//    this fails too has the only copy of its content, so it gets a lasting name, which the error tells.
+// 4. The record is removed, and then the other `old` files.
 
 import { constants } from 'node:fs';
-import { copyFile, link, rename, unlink } from 'node:fs/promises';
+import { copyFile, link, rename, rm, unlink } from 'node:fs/promises';
 import { CallError, messageOf } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 import { digestOf } from './digest.ts';
-import { fileFailure } from './failure.ts';
+import { fileFailure, systemReason } from './failure.ts';
 import type { Folder } from './folder.ts';
 import { removeStale, temporaryName } from './half-written.ts';
 import type { IntendedFile, Intents } from './intents.ts';
@@ -107,6 +108,7 @@ async function replaceOpened(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const prepared: Prepared[] = [];
+  let unrestored: readonly Unrestored[] = [];
   const confirmed = async (replacement: OpenReplacement) => {
     const file = { workspace, path: replacement.path, signal };
     const present = await nameFileOnFailure(replacement, () => presentIn(file, replacement));
@@ -122,16 +124,23 @@ async function replaceOpened(
     checkNotCancelled(signal);
     const removeIntents = await recordIntents(intents, prepared);
     try {
-      await renameAll(prepared);
+      const failed = await renameUntilFailure(prepared);
+      if (failed !== undefined) {
+        unrestored = await restoreAll(failed.renamed);
+        throw renameFailure(workspace, failed, unrestored);
+      }
       for (const { folder, base } of prepared) workspace.noteChanged(`${folder.path}/${base}`);
       for (const { folder } of prepared) await folder.sync();
     } finally {
       await removeIntents();
     }
   } finally {
-    for (const { folder, temporary, old } of prepared) {
+    for (const replacement of prepared) {
+      const { folder, temporary, old } = replacement;
       await unlink(folder.at(temporary)).catch(() => {});
-      if (old !== '') await unlink(folder.at(old)).catch(() => {});
+      // An unrestored file still has its `old` file if this could not get a lasting name.
+      const isOldNeeded = unrestored.some((file) => file.replacement === replacement);
+      if (old !== '' && !isOldNeeded) await unlink(folder.at(old)).catch(() => {});
       await removeStale(folder);
     }
   }
@@ -169,26 +178,82 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   }
 }
 
-/** Renames the temporary files of PREPARED into place. If one rename fails, undoes all those before it that it can. */
-async function renameAll(prepared: readonly Prepared[]): Promise<void> {
-  const renamed: Prepared[] = [];
-  for (const replacement of prepared) {
+/** The rename of `replacement` failed with `error`. Those of `renamed` had succeeded before. */
+interface FailedRename {
+  replacement: Prepared;
+  error: unknown;
+  renamed: readonly Prepared[];
+}
+
+/** Renames the temporary files of PREPARED into place, until a rename fails. Returns undefined when all succeeded. */
+async function renameUntilFailure(prepared: readonly Prepared[]): Promise<FailedRename | undefined> {
+  for (const [index, replacement] of prepared.entries()) {
     const { folder, base, temporary } = replacement;
     try {
       await rename(folder.at(temporary), folder.at(base));
     } catch (error) {
-      await Promise.allSettled(renamed.map(({ folder, base, old }) => restore(folder, base, old)));
-      throw fileFailure(error, replacement.path, 'written');
+      return { replacement, error, renamed: prepared.slice(0, index) };
     }
-    renamed.push(replacement);
   }
+  return undefined;
+}
+
+/** A file that was replaced and could not be restored. `keptAs` is the name of the file in its directory that has the
+ * old content; '' for a new file. */
+interface Unrestored {
+  replacement: Prepared;
+  keptAs: string;
+}
+
+/** Undoes the replacements RENAMED. Returns those for which this failed. */
+async function restoreAll(renamed: readonly Prepared[]): Promise<Unrestored[]> {
+  const attempts = renamed.map(async (replacement): Promise<Unrestored[]> => {
+    const { folder, base, old } = replacement;
+    try {
+      await restore(folder, base, old);
+      return [];
+    } catch {
+      return [{ replacement, keptAs: old === '' ? '' : await keepOld(replacement) }];
+    }
+  });
+  return (await Promise.all(attempts)).flat();
 }
 
 /** Undoes the replacement of the file BASE in FOLDER: renames OLD to BASE. If OLD is '', BASE was a new file, so
  * removes it. */
 async function restore(folder: Folder, base: string, old: string): Promise<void> {
-  if (old === '') await unlink(folder.at(base));
+  if (old === '') await rm(folder.at(base), { force: true });
   else await rename(folder.at(old), folder.at(base));
+}
+
+/** Gives the `old` file of a replacement a name that removeStale leaves alone. Returns the name that the file has
+ * then. */
+async function keepOld({ folder, base, old }: Prepared): Promise<string> {
+  const lasting = `${base}${old.replace('.live-lisp', '')}`;
+  return rename(folder.at(old), folder.at(lasting)).then(
+    () => lasting,
+    () => old,
+  );
+}
+
+/** Returns the error to throw when a rename failed and UNRESTORED are the files that could not be restored. */
+function renameFailure(
+  workspace: Workspace,
+  { replacement: { path }, error }: FailedRename,
+  unrestored: readonly Unrestored[],
+): unknown {
+  if (unrestored.length === 0) return fileFailure(error, path, 'written');
+  const shown = (folder: Folder, name: string) => visibleName(workspace.name(`${folder.path}/${name}`));
+  const files = unrestored.map(({ replacement: { folder, base }, keptAs }) => {
+    const before =
+      keptAs === '' ? 'it did not exist before' : `its old content is in ${shown(folder, keptAs)}`;
+    return `${shown(folder, base)} (${before})`;
+  });
+  const reason =
+    error instanceof Error && 'code' in error ? systemReason(String(error.code)) : messageOf(error);
+  return new CallError(
+    `${visibleName(path)} cannot be written: ${reason}. Before it, other files were written, and these could not be put back: ${files.join(', ')}. Put them back before you call again.`,
+  );
 }
 
 /** Returns the digest of the file NAME in a folder; undefined when NAME is not a regular file. */

@@ -43,7 +43,7 @@ export async function runModelCall(
     // The arguments are copied, so that the program cannot change them between the question and the call.
     const args = structuredClone(readArguments(call.arguments));
     const outcome = await executor.execute(name, args, { ...context, canAsk: approve !== undefined });
-    const question = outcome.success ? undefined : outcome.question;
+    const { question } = outcome;
     if (question === undefined || !approve) return { id, ...toolResultOf(outcome) };
     const { tool, preview } = question;
     const { fingerprint } = preview;

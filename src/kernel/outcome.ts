@@ -4,7 +4,11 @@
 import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';
 
-/** The outcome of a call, without notices. `note`, `structured` and `result` are as in Result. */
+/** The outcome of a call, without notices: the call has succeeded or failed, or it asks. It asks when it needs an
+ * approval and no verdict was given with it. Then it has not run, and `question` is set. The caller asks a human, and
+ * calls again with the verdict. If it can ask nobody, `error` is its answer.
+ *
+ * `note`, `structured` and `result` are as in Result. */
 export type BareOutcome = {
   /** Names of the arguments that a human changed before approving the call. */
   changed?: string[];
@@ -19,6 +23,7 @@ export type BareOutcome = {
       text: string;
       data: unknown;
       structured?: boolean;
+      question?: undefined;
     }
   | {
       success: false;
@@ -28,8 +33,14 @@ export type BareOutcome = {
       /** The reason why the call did not run: 'usage' for wrong arguments, 'human' for a missing approval, 'image' for
        * a missing image. */
       cause?: 'usage' | 'human' | 'image';
-      /** Set when the call needs an approval. The caller can ask a human, and then repeat the call with the verdict. */
-      question?: OpenQuestion;
+      question?: undefined;
+    }
+  | {
+      success: false;
+      error: string;
+      data?: undefined;
+      result?: undefined;
+      question: OpenQuestion;
     }
 );
 
@@ -39,7 +50,7 @@ export type Outcome = { notices: string[] } & BareOutcome;
 /** Returns true when the answer for OUTCOME can carry notices. An open question cannot, because it is not the final
  * answer. A structured result cannot, because some clients show their model only the data. */
 export function carriesNotices(outcome: BareOutcome): boolean {
-  return outcome.success ? !outcome.structured : outcome.question === undefined;
+  return outcome.question === undefined && !(outcome.success && outcome.structured);
 }
 
 /** Returns VALUE, from a handler, as a Result. If VALUE is not a Result, it becomes the data. The text is then VALUE

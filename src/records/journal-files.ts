@@ -35,7 +35,8 @@ export class JournalFiles implements JournalStore {
   readonly #workspace: string;
   readonly #folder: string;
   readonly #lines: LineFile;
-  /** Maps digests to compressed contents that could not be written yet. */
+  /** Maps digests to compressed contents that could not be written yet. `keep` tries it again when it gets such a
+   * content again. */
   readonly #unwritten = new Map<string, Buffer>();
   #entryOctets = 0;
   #contentOctets = 0;
@@ -68,19 +69,28 @@ export class JournalFiles implements JournalStore {
   }
 
   keep(digest: string, content: Buffer): void {
-    if (this.#unwritten.has(digest) || readIfPresent(this.#contentFile(digest))) return;
+    if (readIfPresent(this.#contentFile(digest))) return;
+    const packed = this.#unwritten.get(digest) ?? this.#packedWithinLimit(content);
+    if (packed === undefined) return;
+    // If writing throws, the content stays here.
+    this.#unwritten.set(digest, packed);
+    this.#writeContent(digest, packed);
+    this.#unwritten.delete(digest);
+  }
+
+  /** Compresses CONTENT, which is new, and counts it. Returns undefined when all contents would exceed the limit. */
+  #packedWithinLimit(content: Buffer): Buffer | undefined {
     const packed = gzipSync(content);
-    if (this.#contentOctets + packed.length > CONTENTS_LIMIT) return;
+    if (this.#contentOctets + packed.length > CONTENTS_LIMIT) return undefined;
     this.#contentOctets += packed.length;
-    try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      const file = this.#contentFile(digest);
-      writeFileSync(`${file}.tmp`, packed, { mode: 0o600 });
-      renameSync(`${file}.tmp`, file);
-    } catch (error) {
-      this.#unwritten.set(digest, packed);
-      throw error;
-    }
+    return packed;
+  }
+
+  #writeContent(digest: string, packed: Buffer): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const file = this.#contentFile(digest);
+    writeFileSync(`${file}.tmp`, packed, { mode: 0o600 });
+    renameSync(`${file}.tmp`, file);
   }
 
   content(digest: string): Buffer | undefined {

@@ -87,8 +87,9 @@ async function performApproved(
     // In MCP's modern era, the client repeats the call with the human's answer to the question in an earlier result.
     const given = await approvals.verdict(waiting, context);
     if (given?.kind === 'next') return given.request;
-    const outcome = await execute(given);
-    if (outcome.success || outcome.question === undefined || asker === undefined) return callResult(outcome);
+    if (given !== undefined) return callResult(await execute(given));
+    const outcome = await execute();
+    if (outcome.question === undefined || asker === undefined) return callResult(outcome);
     const question = { ...outcome.question, shownCall };
     if (asker.kind === 'client' && isModern(context))
       return await approvals.ask(question, waiting, asker.size);

@@ -12,6 +12,40 @@ import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';
 
+/** Keeps the values that were set last, so many that their sizes add up to at most a limit. */
+class Cache<Value> {
+  readonly #values = new Map<string, Value>();
+  readonly #limit: number;
+  readonly #sizeOf: (value: Value) => number;
+  #size = 0;
+
+  constructor(limit: number, sizeOf: (value: Value) => number) {
+    this.#limit = limit;
+    this.#sizeOf = sizeOf;
+  }
+
+  get(key: string): Value | undefined {
+    return this.#values.get(key);
+  }
+
+  /** Makes VALUE the newest one. */
+  set(key: string, value: Value): void {
+    this.#delete(key);
+    this.#values.set(key, value);
+    this.#size += this.#sizeOf(value);
+    for (const oldest of this.#values.keys()) {
+      if (this.#size <= this.#limit) return;
+      this.#delete(oldest);
+    }
+  }
+
+  #delete(key: string): void {
+    const value = this.#values.get(key);
+    if (!this.#values.delete(key)) return;
+    this.#size -= this.#sizeOf(value as Value);
+  }
+}
+
 /** Identifies a version of a file. `fingerprint` is made from its stats. `settled` is true when every later write is
  * certain to change the fingerprint. */
 interface Version {
@@ -96,17 +130,27 @@ export type ReadLoaded = (
   versions: Operations['loaded-texts']['args']['versions'],
 ) => Promise<readonly LoadedText[]>;
 
-/** The current versions of the files that were read, and the loaded versions of files that have changed since then.
- * `prepare` and then `prepareLoaded` do the slow work, so that `read` and `loadedVersion` can be synchronous. A file of
- * a local disk can be read at any time (#current); all others only by `prepare` (#prepared). */
+/** Gives the text of a file in two versions: the current one (`read`), and the one that the image has loaded
+ * (`loadedVersion`). Both are synchronous, so `prepare` and then `prepareLoaded` do the slow work before.
+ *
+ * - `read` answers from the disk if the file is on a local one. The last answers are in #parsed, and are given again
+ *   while the stats of the file stay the same.
+ * - For any other file, `read` answers what `prepare` has read last (#prepared).
+ * - What `read` has answered from either is in #readInTurn, and does not change until the running code has ended.
+ * - `loadedVersion` answers the current version if it was loaded, else what `prepareLoaded` got (#loaded). */
 export class Sources {
-  readonly #current = new Map<string, Source>();
-  readonly #loaded = new Map<string, LoadedVersion>();
-  readonly #features: () => Features;
-  /** The files that the running synchronous code has read. A microtask clears this map when that code has ended. */
+  /** By file; what this machine has read, also for `prepare`. */
+  readonly #parsed = new Cache<Source>(CACHE_LIMIT, ({ text }) => text.text.length);
+  /** By file; undefined stands for a file that could not be read. */
+  readonly #prepared = new Cache<Source | undefined>(
+    PREPARED_LIMIT,
+    (source) => source?.text.text.length ?? 0,
+  );
+  /** By file. A microtask clears this map when the synchronous code that has read the files has ended. */
   readonly #readInTurn = new Map<string, Source | undefined>();
-  /** The contents that files had when `prepare` read them. */
-  readonly #prepared = new Map<string, Source | undefined>();
+  /** By file and mark (see keyOf). */
+  readonly #loaded = new Cache<LoadedVersion>(CACHE_LIMIT, ({ source }) => source.text.text.length);
+  readonly #features: () => Features;
   /** The time when this server started, in seconds of universal time. */
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: ReadLimits;
@@ -136,17 +180,9 @@ export class Sources {
     const far = names.filter((file) => !elsewhere.includes(file) && !isOnLocalDisk(file));
     if (far.length === 0 && elsewhere.length === 0) return;
     await findLocalFolders(far);
-    for (const file of elsewhere) {
-      const source = await this.#readElsewhere(file);
-      this.#prepared.delete(file);
-      this.#prepared.set(file, source);
-    }
-    for (const file of far) {
-      if (isOnLocalDisk(file)) continue;
-      this.#prepared.delete(file);
-      this.#prepared.set(file, await this.#readToPrepare(file));
-    }
-    dropOldest(this.#prepared, PREPARED_LIMIT, (source) => source?.text.text.length);
+    for (const file of elsewhere) this.#prepared.set(file, await this.#readElsewhere(file));
+    for (const file of far)
+      if (!isOnLocalDisk(file)) this.#prepared.set(file, await this.#readToPrepare(file));
   }
 
   /** For each file of PLACES that has changed since it was loaded: asks the image for the loaded version, and keeps it
@@ -160,9 +196,8 @@ export class Sources {
       if (file === undefined || mark === undefined || now === undefined || now.digest === mark) continue;
       const key = keyOf(file, mark);
       const kept = this.#loaded.get(key);
-      this.#loaded.delete(key);
       if (kept === undefined) wanted.set(key, { file, mark, now });
-      else this.#loaded.set(key, kept);
+      else this.#loaded.set(key, kept); // Now it is the newest.
     }
     if (wanted.size === 0) return;
     const versions = [...wanted.values()].map(({ file, mark, now }) => ({ file, mark, now: now.digest }));
@@ -176,7 +211,6 @@ export class Sources {
       const source = octets ? new Source(file, version, 0, octets, this.#features) : now;
       this.#loaded.set(key, { source, features: new Set(features) });
     }
-    dropOldest(this.#loaded, CACHE_LIMIT, ({ source }) => source.text.text.length);
   }
 
   /** Returns the current version of FILE, decoded as UTF-8 or else Latin-1; undefined when FILE cannot be read. */
@@ -194,7 +228,7 @@ export class Sources {
     if (stats === undefined) return this.#prepared.get(file);
     if (stats === 'none') return undefined;
     try {
-      return this.#unchanged(file, stats) ?? this.#take(file, readRegular(file, this.#bounds));
+      return this.#unchanged(file, stats) ?? this.#parse(file, readRegular(file, this.#bounds));
     } catch {
       return undefined;
     }
@@ -212,7 +246,7 @@ export class Sources {
   async #readToPrepare(file: string): Promise<Source | undefined> {
     try {
       const stats = await withFileTimeout(dirname(file), () => stat(file));
-      return this.#unchanged(file, stats) ?? this.#take(file, await readRegularAsync(file, this.#bounds));
+      return this.#unchanged(file, stats) ?? this.#parse(file, await readRegularAsync(file, this.#bounds));
     } catch {
       return undefined;
     }
@@ -220,14 +254,15 @@ export class Sources {
 
   /** Returns the cached version of FILE if STATS prove that it is still the current one; else undefined. */
   #unchanged(file: string, stats: Stats): Source | undefined {
-    const kept = this.#current.get(file);
+    const kept = this.#parsed.get(file);
     return kept?.version.settled && kept.version.fingerprint === versionOf(stats).fingerprint
       ? kept
       : undefined;
   }
 
-  #take(file: string, { octets, stats }: RegularFile): Source {
-    const kept = this.#current.get(file);
+  /** Returns the version of FILE that was just read. Keeps it in #parsed. */
+  #parse(file: string, { octets, stats }: RegularFile): Source {
+    const kept = this.#parsed.get(file);
     const version = versionOf(stats);
     const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
     const source = new Source(file, version, written, octets, this.#features);
@@ -236,9 +271,7 @@ export class Sources {
       kept.version = version;
       return kept;
     }
-    this.#current.delete(file);
-    this.#current.set(file, source);
-    dropOldest(this.#current, CACHE_LIMIT, ({ text }) => text.text.length);
+    this.#parsed.set(file, source);
     return source;
   }
 
@@ -255,22 +288,6 @@ export class Sources {
       return mark === now.digest ? { source: now } : this.#loaded.get(keyOf(file, mark));
     const isOther = undated ? now.written >= this.#begun : written !== undefined && written !== now.written;
     return isOther ? undefined : { source: now };
-  }
-}
-
-/** Deletes the first entries of KEPT until the sizes of the others add up to at most LIMIT. To make an entry the last,
- * the callers delete it before they set it. */
-function dropOldest<Value>(
-  kept: Map<string, Value>,
-  limit: number,
-  sizeOf: (value: Value) => number | undefined,
-): void {
-  let size = 0;
-  for (const value of kept.values()) size += sizeOf(value) ?? 0;
-  for (const [key, value] of kept) {
-    if (size <= limit) return;
-    kept.delete(key);
-    size -= sizeOf(value) ?? 0;
   }
 }
 

@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { messageOf } from '../../src/errors.ts';
 import { Intents } from '../../src/files/intents.ts';
 import { replaceTogether, rollBackUnfinished } from '../../src/files/together.ts';
 import { PROJECT, startSession } from '../harness.ts';
@@ -99,6 +100,37 @@ test('a file that cannot be renamed leaves the others as before, and no note for
     'old',
     'old',
   ]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a file that cannot be put back keeps its old content beside it, and the error tells where', async () => {
+  const [a, d] = ['a.lisp', 'd.lisp'].map((name) => join(at.root, name)) as [string, string];
+  const paths = ['d.lisp', ...NAMES];
+  let [confirmed, watches] = [0, true];
+  const confirm = () => {
+    if (++confirmed === 2 * paths.length) block(join(at.root, 'sub/c.lisp'));
+  };
+  const block = (path: string) => {
+    rmSync(path);
+    mkdirSync(path);
+    writeFileSync(join(path, 'in the way'), '');
+  };
+  // Somebody puts folders where a.lisp and d.lisp were, as soon as they have their new content.
+  const watch = () => {
+    if (readFileSync(a, 'utf8') === 'new') for (const path of [a, d]) block(path);
+    else if (watches) setImmediate(watch);
+  };
+  watch();
+  const all = paths.map((path) => ({ path, bytes: Buffer.from('new'), confirm }));
+  const error = await replaceTogether(at.workspace, intents, all).catch(messageOf);
+  watches = false;
+  const kept = readdirSync(at.root).filter((name) => name.startsWith('a.lisp-'));
+  expect(error).toBe(
+    `sub/c.lisp cannot be written: it changed while it was opened. Before it, other files were written, and these could not be put back: d.lisp (it did not exist before), a.lisp (its old content is in ${kept[0]}). Put them back before you call again.`,
+  );
+  expect(kept.map((name) => readFileSync(join(at.root, name), 'utf8'))).toEqual(['old']);
+  expect(readFileSync(join(at.root, 'b.lisp'), 'utf8')).toBe('old');
+  expect(readdirSync(at.root).filter((name) => name.startsWith('.live-lisp'))).toEqual([]);
   expect(readdirSync(folder)).toEqual([]);
 });
 

@@ -166,7 +166,12 @@ describe('an image that is ended while it starts from it', () => {
       }
       return {};
     };
-    const turns = { upcalls, prepare: async () => false, lost: () => {} };
+    const turns = {
+      upcalls,
+      loadStartFiles: async () => {},
+      rebuild: async () => 'keep' as const,
+      lost: () => {},
+    };
     const lifetime = new Lifetime({ ...options, sbcl: SBCL }, turns);
     return { lifetime, ready: lifetime.ready(), killed };
   }

@@ -1,14 +1,16 @@
 // The journal by itself: what it keeps and leaves, its limits, what stays on the disk, and random messages.
 
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { digestOf } from '../../src/files/digest.ts';
 import type { JournalEntry, JournalStore } from '../../src/image/recovery/entries.ts';
 import { Journal } from '../../src/image/recovery/journal.ts';
 import { Recorder } from '../../src/image/recovery/recorder.ts';
 import { readMessage } from '../../src/image/wire/messages.ts';
+import { workspaceDigest } from '../../src/records/folder.ts';
 import { JournalFiles } from '../../src/records/journal-files.ts';
 import { temporaryFolder } from '../harness.ts';
 import { cases } from '../long.ts';
@@ -134,6 +136,22 @@ describe('on the disk', () => {
       '20260101000000008',
       '20270101000000000',
     ]);
+  });
+
+  test('a content that could not be written is there, and is written when it is kept again', () => {
+    const [content, workspace] = [
+      Buffer.from('(defun f ())'),
+      join(folder.path, workspaceDigest(folder.path)),
+    ];
+    const files = new JournalFiles(folder.path, folder.path);
+    writeFileSync(workspace, 'in the way');
+    for (let n = 0; n < 2; n++) expect(() => files.keep(digestOf(content), content)).toThrow();
+    expect(files.content(digestOf(content))).toEqual(content);
+    rmSync(workspace);
+    files.keep(digestOf(content), content);
+    const [own = ''] = readdirSync(workspace);
+    expect(readdirSync(join(workspace, own))).toEqual([`${digestOf(content)}.gz`]);
+    expect(files.content(digestOf(content))).toEqual(content);
   });
 
   test('with many workspaces, the oldest go, but none whose server runs and no kind of images', () => {

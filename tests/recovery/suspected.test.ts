@@ -43,7 +43,7 @@ afterEach(() => {
 
 /** Builds an image that lives for SECONDS; returns how many the report of its predecessors names. */
 async function life(seconds: number, used = true): Promise<number | undefined> {
-  await recovery.prepare(ALIVE);
+  await recovery.rebuildIn(ALIVE);
   recovery.takeReport();
   if (used) {
     recovery.noteUse();
@@ -65,7 +65,7 @@ test('not when one between was used for longer, or nobody used it for long', asy
 
 test('not when restart_image ended one', async () => {
   expect([await life(1), await life(1)]).toEqual([undefined, undefined]);
-  await recovery.prepare(ALIVE);
+  await recovery.rebuildIn(ALIVE);
   recovery.takeReport();
   recovery.chooseRebuild('session');
   recovery.noteLoss('restart_image ended it');

@@ -1,6 +1,9 @@
-// Implements the interface Image for an SBCL that the server runs. Lifetime starts the process, Calls sends calls to
-// it, Probing tests whether it still works, and Recovery rebuilds it after a loss. An image is plain when its backend
-// uses no internals of SBCL (see start-policy.ts).
+// Implements the interface Image for an SBCL that the server runs. Lifetime starts the process and takes it through its
+// stages (see Stage in lifetime.ts), Calls sends calls to it, Probing tests whether it still works, and Recovery
+// rebuilds it after a loss. An image is plain when its backend uses no internals of SBCL (see start-policy.ts).
+//
+// A lost image is replaced when somebody needs one (`start`, `greeting`, `restart`, or a call by `whenReady`). Only a loss
+// that a rebuild can repair, and that somebody may notice, starts the next image at once (`#lost`).
 
 import { ImageError } from '../../errors.ts';
 import type { Image, ImageNotice, ImageTools, RebuildFrom, RestartableImage, Stake } from '../image.ts';
@@ -60,10 +63,9 @@ export class SbclImage implements Image, RestartableImage {
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
   readonly #notices = new Notices<ImageNotice>();
-  #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
-  /** The process of the image for which #noticePlain has last added a notice. */
+  /** The last plain image that #noticePlain has reported. */
   #reportedPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
@@ -76,15 +78,11 @@ export class SbclImage implements Image, RestartableImage {
         ...(options.callTool && { callTool: options.callTool }),
         ...(options.onFailure && { failed: options.onFailure }),
         registerTool: (definition, registration) => this.#register(child, definition, registration),
-        report: (report) => this.#recovery.handleJobReport(report, this.#lifetime.isPrepared(child)),
+        report: (report) => this.#recovery.handleJobReport(report, this.#lifetime.stageOf(child) === 'ready'),
       }),
-      prepare: (child) => this.#prepare(child),
-      lost: (how) => {
-        options.tools?.clear();
-        // `noteLoss` returns true if the lost image was in use and the journal has entries to rebuild. Only then is a
-        // new image started at once.
-        if (this.#recovery.noteLoss(how)) this.start();
-      },
+      loadStartFiles: (child) => this.#loadStartFiles(child),
+      rebuild: (child) => this.#recovery.rebuildIn(child),
+      lost: (how) => this.#lost(how),
     };
     this.#lifetime = new Lifetime(options, callbacks, times);
     this.#probing = new Probing(
@@ -118,7 +116,9 @@ export class SbclImage implements Image, RestartableImage {
       },
       // The preparation of an image is repeated for each new image, so the journal does not record it.
       answerRecorder: (peer, name, args) =>
-        this.#lifetime.isPrepared(peer) ? this.#recovery.answerRecorder(peer, name, args) : undefined,
+        this.#lifetime.stageOf(peer) === 'ready'
+          ? this.#recovery.answerRecorder(peer, name, args)
+          : undefined,
       afterCall: (peer, reply) => {
         this.#recovery.noteSurvivedCall();
         // After enough answers, the reports of how earlier images ended make no image plain.
@@ -242,21 +242,12 @@ export class SbclImage implements Image, RestartableImage {
     if (child !== undefined && child === peer) await this.#lifetime.kill(child, how);
   }
 
-  /** Makes the new image CHILD ready for calls: loads the start files, and rebuilds a lost image in it. Resolves with
-   * true when a rebuild made it unusable. */
-  async #prepare(child: Child): Promise<boolean> {
-    const { tools, series } = this.#options;
+  /** Tells the new image CHILD what its code can use, and loads the start files in it. */
+  async #loadStartFiles(child: Child): Promise<void> {
+    const { tools, series, libraries } = this.#options;
     if (series !== undefined) child.notify('number-in-series', { ...series });
     if (tools !== undefined) child.notify('offer-tools', { tools: tools.offered() });
-    const { libraries } = this.#options;
     if (libraries !== undefined) child.notify('use-libraries', libraries());
-    this.#loadingStartFiles = child;
-    await this.#loadStartFiles(child);
-    this.#loadingStartFiles = undefined;
-    return this.#recovery.prepare(child);
-  }
-
-  async #loadStartFiles(child: Child): Promise<void> {
     for (const file of this.#options.startFiles()) {
       const { ending, output } = await this.#calls.prepare(child, 'load-source', { file });
       if (ending.kind !== 'done') this.#notices.add({ kind: 'start file', file, ending, output });
@@ -264,11 +255,18 @@ export class SbclImage implements Image, RestartableImage {
   }
 
   #register(child: Child, definition: unknown, registration: unknown): string {
+    const stage = this.#lifetime.stageOf(child);
     // A tool belongs to the start files only if they registered it while they were loaded.
-    const atStart = child === this.#loadingStartFiles;
+    const atStart = stage === 'start files';
     const clientName = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
-    if (!atStart) this.#recovery.registeredTool(clientName, this.#lifetime.isPrepared(child));
+    if (!atStart) this.#recovery.registeredTool(clientName, stage === 'ready');
     return clientName;
+  }
+
+  /** Handles the loss of the image for the reason HOW. */
+  #lost(how: string): void {
+    this.#options.tools?.clear();
+    if (this.#recovery.noteLoss(how) === 'rebuild at once') this.start();
   }
 
   /** If the image is plain, adds a notice about this, once for each image. */

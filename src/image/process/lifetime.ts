@@ -1,4 +1,6 @@
-// Runs the server's own SBCL: starts it on demand, watches it, and replaces it when it has ended.
+// Runs the server's own SBCL: starts it on demand, watches it, and replaces it when it has ended. The stages of a process
+// are in Stage. Another one is started by `ready`, that is, when somebody needs the image. Only a process that turns out
+// to be useless before it is ready is replaced at once (see #start).
 
 import { messageOf, SetupError } from '../../errors.ts';
 import { fairTimeout } from '../wire/fairly.ts';
@@ -13,14 +15,24 @@ import { processState } from './process-state.ts';
 import { StartPolicy } from './start-policy.ts';
 import { Starter, type StartOptions } from './starter.ts';
 
+/** The stages of a process, in their order. It can end in each of them.
+ * - starting: until its greeting
+ * - trial: the start policy doubts that it works, so it is tested (most processes skip this)
+ * - start files: it loads the user's files
+ * - rebuild: the content of a lost image is built in it again
+ * - ready: it takes calls */
+export type Stage = 'starting' | 'trial' | 'start files' | 'rebuild' | 'ready';
+
 /** Functions that are called for the events in the life of an image. */
 export interface LifetimeCallbacks {
   /** Returns the handlers for requests of code in `child`, which is being started. */
   upcalls(child: Child): Upcalls;
-  /** Makes `child`, which has sent its greeting, ready for calls. Resolves with true when a rebuild made it unusable,
-   * so that it must be replaced. */
-  prepare(child: Child): Promise<boolean>;
-  /** Called when the image was lost. `how` is the reason, as part of a sentence. */
+  /** Performs the stage 'start files' in `child`, which may end in it. */
+  loadStartFiles(child: Child): Promise<void>;
+  /** Performs the stage 'rebuild' in `child`, which may have ended. Resolves with 'replace' when the rebuild made it
+   * unusable, so that another process must be started. */
+  rebuild(child: Child): Promise<'keep' | 'replace'>;
+  /** Called when a process was lost after its greeting. `how` is the reason, as part of a sentence. */
   lost(how: string): void;
 }
 
@@ -30,12 +42,10 @@ export class Lifetime {
   readonly #times: Times;
   readonly #startPolicy: StartPolicy;
   readonly #starter: Starter;
-  /** The process that is being started or is in use; undefined when there is none. */
+  /** The process that is in use or, while it is being started, will be; undefined when there is none. */
   #ready: Promise<Child> | undefined;
-  /** The latest process that was made ready for calls. */
-  #prepared: Child | undefined;
-  /** The latest process that failed its test (see #works). */
-  #failedTrial: Child | undefined;
+  /** The stages of the processes that have sent their greeting. A process that has ended keeps its last one. */
+  readonly #stages = new WeakMap<Peer, Stage>();
   #pulse: Pulse | undefined;
   /** The reason why the last start failed; undefined when it succeeded, and before the first start. */
   failure: string | undefined;
@@ -101,13 +111,14 @@ export class Lifetime {
     return this.#starter.compiling;
   }
 
-  isPrepared(peer: Peer): boolean {
-    return peer === this.#prepared;
+  /** Returns the stage of the process of PEER. If the process has ended, it is the stage in which this happened. */
+  stageOf(peer: Peer): Stage {
+    return this.#stages.get(peer) ?? 'starting';
   }
 
   /** True when the last process is ready for calls and has not ended. */
   get prepared(): boolean {
-    return this.child !== undefined && this.child === this.#prepared && !this.child.dead;
+    return this.child !== undefined && this.stageOf(this.child) === 'ready' && !this.child.dead;
   }
 
   /** The data that the operating system has about the running process; undefined when none runs. */
@@ -127,8 +138,7 @@ export class Lifetime {
    * ended and whose last output still arrives, and a lifetime that is closed. */
   get current(): Child | undefined {
     const child = this.child;
-    const ready = child !== undefined && child === this.#prepared && !child.dying && !child.dead;
-    return ready && !this.#closed ? child : undefined;
+    return this.prepared && !child?.dying && !this.#closed ? child : undefined;
   }
 
   /** Returns a process that is ready for calls. If there is none, starts one. Throws a SetupError when none can be
@@ -167,18 +177,24 @@ export class Lifetime {
     this.#starter.close();
   }
 
+  /** Starts a process and takes it through its stages. If it fails its trial, or the rebuild makes it unusable, goes on
+   * with another process. Resolves with a process that has passed all stages; the start files may have ended it. */
   async #start(): Promise<Child> {
     for (;;) {
-      const child = await this.#startProven();
-      const mustReplace = await this.#callbacks.prepare(child);
-      if (mustReplace && !this.#closed) {
+      const child = await this.#startWatched();
+      // The next process is plain, and the policy does not doubt a plain process.
+      if (this.#startPolicy.doubtful && !(await this.#passesTrial(child))) continue;
+      this.#stages.set(child, 'start files');
+      await this.#callbacks.loadStartFiles(child);
+      this.#stages.set(child, 'rebuild');
+      if ((await this.#callbacks.rebuild(child)) === 'replace' && !this.#closed) {
         await this.kill(child, 'something that was built again broke it');
         continue;
       }
-      this.#prepared = child;
+      this.#stages.set(child, 'ready');
       this.failure = undefined;
       if (child.dead)
-        this.#ready = undefined; // #lost has not done this, because CHILD was not prepared yet.
+        this.#ready = undefined; // #lost has not done this, because CHILD was not ready when it ended.
       // The status is requested now, so that a report has one if the image hangs later.
       else void this.#pulse?.status(0);
       this.#starter.makeCore();
@@ -186,22 +202,15 @@ export class Lifetime {
     }
   }
 
-  /** Starts a process and watches it. If the start policy doubts that the process works, tests it. If it fails the
-   * test, starts another one. That one is plain, and the policy does not doubt a plain process. */
-  async #startProven(): Promise<Child> {
-    const child = await this.#startWatched();
-    if (!this.#startPolicy.doubtful || (await this.#works(child))) return child;
-    return this.#startProven();
-  }
-
-  /** Tests whether CHILD works. No user code has run in it yet. If it does not work, ends CHILD and returns false. */
-  async #works(child: Child): Promise<boolean> {
+  /** Performs the stage 'trial' in CHILD. No user code has run in CHILD yet. If CHILD does not work, ends it and returns
+   * false. */
+  async #passesTrial(child: Child): Promise<boolean> {
+    this.#stages.set(child, 'trial');
     const { answer } = child.request('probe', { exercise: true });
     const stop = fairTimeout(this.#times.start, child.cpuDenialMeter(), () => child.kill('it did not react'));
     const { ending, data } = await answer;
     stop();
     if (ending.kind === 'done' && data.works === true) return true;
-    this.#failedTrial = child;
     child.kill('it could not evaluate a form');
     this.#startPolicy.noteFailedTrial(await child.ended);
     return false;
@@ -238,11 +247,11 @@ export class Lifetime {
 
   #lost(child: Child, how: string): void {
     if (this.child !== child || this.#closed) return;
-    // #works reports a failed trial to the policy itself.
-    if (child.endedByItself && child !== this.#failedTrial)
-      this.#startPolicy.noteEnded(how, child.unanswered);
-    // If the process was not prepared yet, #start handles its end.
-    if (child === this.#prepared) this.#ready = undefined;
+    const stage = this.stageOf(child);
+    // #passesTrial reports a failed trial to the policy itself.
+    if (child.endedByItself && stage !== 'trial') this.#startPolicy.noteEnded(how, child.unanswered);
+    // In an earlier stage, #start handles the end of the process.
+    if (stage === 'ready') this.#ready = undefined;
     this.#callbacks.lost(how);
   }
 }

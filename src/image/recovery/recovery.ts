@@ -9,7 +9,7 @@ import type { JournalStore, SystemEntry } from './entries.ts';
 import { Journal } from './journal.ts';
 import { Rebuild } from './rebuild.ts';
 import { Recorder } from './recorder.ts';
-import { addContents, emptyContents, type LossReport } from './report.ts';
+import { addContents, emptyContents, type ImageContents, type LossReport } from './report.ts';
 
 /** Maximum number of attempts in a row to rebuild a lost image. An attempt has failed when the new image is lost during
  * the rebuild, or before the next call uses it. */
@@ -17,6 +17,24 @@ const ATTEMPT_LIMIT = 3;
 /** When this many images in a row were lost soon after their rebuild, the rebuild may be the cause. */
 const SUSPICIOUS_LOSSES = 2;
 const MAX_REPORTED_LOSSES = 5;
+
+/** What the next report of losses will tell, and the rebuild of the images that were lost since the last report. */
+interface Unreported {
+  /** The reasons of the losses. The oldest comes first. */
+  losses: string[];
+  contents: ImageContents;
+  rebuild?: Rebuild;
+  /** Number of rebuilds of the lost image, including planned ones. */
+  attempts: number;
+  /** Number of lines in the previous server's journal that could not be read. */
+  damaged: number;
+  /** Number of entries that were removed because the user asked for an image without them. */
+  forgotten: number;
+}
+
+function nothingUnreported(): Unreported {
+  return { losses: [], contents: emptyContents(), attempts: 0, damaged: 0, forgotten: 0 };
+}
 
 interface ImageLife {
   /** The time (performance.now) when the rebuild of the image ended; undefined when it was not rebuilt. */
@@ -32,18 +50,10 @@ export class Recovery {
   readonly journal: Journal;
   readonly recorder: Recorder;
   readonly #times: Times;
-  #losses: string[] = [];
-  #lostContents = emptyContents();
-  #rebuild: Rebuild | undefined;
-  /** Number of rebuilds of the lost image since the last report, including planned ones. */
-  #attempts = 0;
+  #unreported = nothingUnreported();
   #life: ImageLife = { used: false, survivedCall: false };
   /** Number of images in a row that were lost soon after their rebuild. */
   #lostSoonInARow = 0;
-  /** Number of lines in the previous server's journal that could not be read. */
-  #damaged = 0;
-  /** Number of entries that were removed because the user asked for an image without them. */
-  #forgotten = 0;
   #lastReport: LossReport | undefined;
 
   /** STORE stores the journal. If it is undefined, lost images are not rebuilt. FILES reads the files that were
@@ -60,15 +70,15 @@ export class Recovery {
 
   /** The reasons why images were lost, as far as they are not reported yet. The oldest comes first. */
   get unreported(): readonly string[] {
-    return this.#losses;
+    return this.#unreported.losses;
   }
 
   get progress(): string | undefined {
-    return this.#rebuild?.progress;
+    return this.#unreported.rebuild?.progress;
   }
 
   get isRebuildWanted(): boolean {
-    return this.#losses.length > 0 && this.journal.entries.length > 0;
+    return this.#unreported.losses.length > 0 && this.journal.entries.length > 0;
   }
 
   noteUse(): void {
@@ -79,11 +89,12 @@ export class Recovery {
     this.#life.survivedCall = true;
   }
 
-  /** Records that the image was lost for the reason HOW, part of a sentence. Returns true when it must be rebuilt at
-   * once. An image in which no call ran is rebuilt only when a call needs it. */
-  noteLoss(how: string): boolean {
-    this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
-    addContents(this.#lostContents, this.recorder.takeContents());
+  /** Records that the image was lost for the reason HOW, part of a sentence. Returns when the next image must be
+   * started. An image in which no call ran, or that left nothing to rebuild, is replaced only when a call needs it. */
+  noteLoss(how: string): 'rebuild at once' | 'wait for need' {
+    const { losses, contents } = this.#unreported;
+    this.#unreported.losses = [...losses, how].slice(-MAX_REPORTED_LOSSES);
+    addContents(contents, this.recorder.takeContents());
     const { rebuiltAt, used, survivedCall, endIsWanted = false } = this.#life;
     this.#life = { used: false, survivedCall: false };
     if (rebuiltAt !== undefined) {
@@ -91,7 +102,7 @@ export class Recovery {
       const isLostSoon = performance.now() - rebuiltAt < this.#times.soon || (used && !survivedCall);
       this.#lostSoonInARow = isLostSoon && !endIsWanted ? this.#lostSoonInARow + 1 : 0;
     }
-    return used && this.isRebuildWanted;
+    return used && this.isRebuildWanted ? 'rebuild at once' : 'wait for need';
   }
 
   /** Selects the source from which the next image is rebuilt (see RebuildFrom). Throws a CallError for 'previous' when
@@ -107,7 +118,7 @@ export class Recovery {
       );
     }
     if (rebuild === 'none') {
-      this.#forgotten = this.journal.entries.length;
+      this.#unreported.forgotten = this.journal.entries.length;
       this.journal.clear();
       return;
     }
@@ -115,41 +126,42 @@ export class Recovery {
     if (damaged === undefined) {
       throw new CallError('There is no journal of an earlier server in this workspace, so nothing was done.');
     }
-    this.#damaged = damaged;
+    this.#unreported.damaged = damaged;
   }
 
-  /** If an image was lost and is to be rebuilt, rebuilds it in the new image PEER, which no call has used yet. Returns
-   * true when the rebuild made PEER unusable, so that another process must be started. */
-  async prepare(peer: Peer): Promise<boolean> {
+  /** If an image was lost and is to be rebuilt, rebuilds it in the new image PEER, which no call has used yet. Resolves
+   * with 'replace' when the rebuild made PEER unusable, so that another process must be started. */
+  async rebuildIn(peer: Peer): Promise<'keep' | 'replace'> {
     // A start file (--init), which is loaded before the rebuild, has ended PEER. So the rebuild is not at fault.
-    if (peer.dead) return false;
+    if (peer.dead) return 'keep';
     if (!this.isRebuildWanted) {
       this.#lostSoonInARow = 0;
-      return false;
+      return 'keep';
     }
-    this.#rebuild ??= new Rebuild(this.journal, this.#times);
-    if (this.#attempts++ >= ATTEMPT_LIMIT) {
-      this.#rebuild.giveUp();
+    this.#unreported.rebuild ??= new Rebuild(this.journal, this.#times);
+    const { rebuild } = this.#unreported;
+    if (this.#unreported.attempts++ >= ATTEMPT_LIMIT) {
+      rebuild.giveUp();
       this.#lostSoonInARow = 0;
-      return false;
+      return 'keep';
     }
-    const isRebuilt = await this.#rebuild.run(peer);
-    if (!isRebuilt) return true;
+    const isRebuilt = await rebuild.run(peer);
+    if (!isRebuilt) return 'replace';
     // No user has seen the definitions that the answers of the rebuild listed as missing from their files.
     await peer.request('nothing-listed', {}).answer;
     this.#life.rebuiltAt = performance.now();
-    return false;
+    return 'keep';
   }
 
   /** Records that the server ends, and with it the image. */
   close(): void {
-    this.#rebuild?.abandon();
+    this.#unreported.rebuild?.abandon();
   }
 
   /** Handles JOB_REPORT. READY is false when the image that sent it is still being prepared for calls. */
   handleJobReport(jobReport: JobReport, ready: boolean): void {
     if (jobReport.kind === 'reached')
-      this.#rebuild?.reached(jobReport.job, jobReport.index, jobReport.probing);
+      this.#unreported.rebuild?.reached(jobReport.job, jobReport.index, jobReport.probing);
     else if (ready) this.recorder.built(jobReport.job, jobReport.built);
   }
 
@@ -167,30 +179,25 @@ export class Recovery {
    * still being prepared for calls, as during a rebuild. */
   registeredTool(name: string, ready: boolean): void {
     if (ready) this.recorder.registeredTool(name);
-    else this.#rebuild?.registeredTool(name);
+    else this.#unreported.rebuild?.registeredTool(name);
   }
 
   /** Returns the report of the losses since the last report; undefined when there were none. It may be called only when
    * the image that replaces the lost one is ready. */
   takeReport(): LossReport | undefined {
-    if (this.#losses.length === 0) return undefined;
-    const rebuilt = this.#rebuild?.result;
+    const { losses, contents, rebuild, damaged, forgotten } = this.#unreported;
+    if (losses.length === 0) return undefined;
+    this.#unreported = nothingUnreported();
     this.#lastReport = {
       time: new Date().toISOString(),
-      how: this.#losses,
-      held: this.#lostContents,
+      how: losses,
+      held: contents,
       replay: this.journal.isEnabled,
-      ...(rebuilt && { rebuilt }),
-      ...(this.#damaged > 0 && { damaged: this.#damaged }),
-      ...(this.#forgotten > 0 && { forgotten: this.#forgotten }),
+      ...(rebuild && { rebuilt: rebuild.result }),
+      ...(damaged > 0 && { damaged }),
+      ...(forgotten > 0 && { forgotten }),
       ...(this.#lostSoonInARow >= SUSPICIOUS_LOSSES && { barren: this.#lostSoonInARow }),
     };
-    this.#damaged = 0;
-    this.#forgotten = 0;
-    this.#losses = [];
-    this.#lostContents = emptyContents();
-    this.#rebuild = undefined;
-    this.#attempts = 0;
     return this.#lastReport;
   }
 

@@ -45,38 +45,40 @@ export function verdictOn(changed: Side, plain: Side | undefined, count: number)
   return verdict.verdict === 'unnoticed' ? withUnloaded(verdict, changed, count) : verdict;
 }
 
+/** Asks one question after the other; the first one that has an answer decides. */
 function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
   if (plain === undefined || plain.isStopped) return unknown('the call was interrupted.');
-  const ranPlain = namesOf(plain.tests);
+  const ranPlain = namesOf(plain.tests).length;
   // Of tests without a known framework, only the end of the test operation is known.
-  const hasEnded = plain.run === 'complete' && plain.unseen.length > 0;
-  if (ranPlain.length === 0 && !hasEnded) return unknown('no test ran without it.');
-  const without =
-    ranPlain.length === 0 ? `Without it, ${ENDED}.` : `Without it, ${testsText(ranPlain.length)} ran.`;
+  const onlyEnded = ranPlain === 0 && plain.run === 'complete' && plain.unseen.length > 0;
+  if (ranPlain === 0 && !onlyEnded) return unknown('no test ran without it.');
+  const without = `Without it, ${onlyEnded ? ENDED : `${testsText(ranPlain)} ran`}.`;
   if (changed.run === 'not begun')
     return asVerdict('unbuilt', `This change does not build, so no test ran with it. ${without}`);
   const difference = differenceOf(changed, plain);
-  const { broken, fixed, missing, ran, bad, badPlain, of } = difference;
-  const noticed = [...broken, ...fixed];
+  const noticed = [...difference.broken, ...difference.fixed];
   if (noticed.length > 0) return { verdict: 'noticed', noticed, text: noticedText(difference) };
   if (changed.run === 'ended early' && plain.run === 'complete')
     return asVerdict('noticed', 'Noticed: the test run ends early with this change, but not without it.');
-  if (ranPlain.length === 0)
+  // Nothing was noticed. That counts only if some test could have noticed something.
+  if (onlyEnded)
     return unknown(
       `with it and without it, ${ENDED}; a failure that is only printed or returned is not detected.`,
     );
-  if (ran.length === 0) return unknown(`no test ran with it. ${without}`);
-  if (badPlain.size === ranPlain.length) return unknown('no test passes without it.');
+  if (difference.ran.length === 0) return unknown(`no test ran with it. ${without}`);
+  if (difference.badPlain.size === ranPlain) return unknown('no test passes without it.');
+  return asVerdict('unnoticed', unnoticedText(difference));
+}
+
+/** Returns the text about a change that no test noticed, although some test passes without it. */
+function unnoticedText({ ran, bad, badPlain, missing, of }: Difference): string {
   if (bad.size + badPlain.size + missing.length === 0) {
     const allPass = ran.length === 1 ? 'the only one passes' : `all ${ran.length} pass`;
-    return asVerdict('unnoticed', `No test noticed this change: ${allPass}.`);
+    return `No test noticed this change: ${allPass}.`;
   }
   const missed = missedText(missing);
   const passed = `No test noticed this change: ${ran.length - bad.size} of ${of} pass with it`;
-  return asVerdict(
-    'unnoticed',
-    missed ? `${passed}.${missed}` : `${passed}, and no other passes without it.`,
-  );
+  return missed ? `${passed}.${missed}` : `${passed}, and no other passes without it.`;
 }
 
 function asVerdict(verdict: Verdict['verdict'], text: string): Verdict {
