@@ -42,13 +42,14 @@ RECORDING, a RECORDING structure. SERIAL is the number of the load or evaluation
                            ;; METHOD-DEFINITIONS adds generic functions that no DEFGENERIC made.
                            (unless (or (typep identity 'generic-function)
                                        (and (member identity (change-before change) :test #'eq)
-                                            (not (member (cons kind name) (change-set change)
+                                            (not (member (cons kind name)
+                                                         (change-assigned change)
                                                          :test #'equal))))
                              (push (make-definition kind name identity serial) new)))
                          symbol)))
     (append new
             (method-definitions (recording-log recording) serial)
-            (package-definitions (recording-exports recording) serial))))
+            (package-definitions (recording-defpackages recording) serial))))
 
 (defun definition-file-name (definition)
   "Return SBCL's name of the file of DEFINITION, or NIL if it is from no file."
@@ -113,7 +114,7 @@ recorded FILE as the source: it does so if the other file used COMPILE or EVAL. 
 RECORDING structure of the load."
   (let ((change (definition-change definition recording)))
     (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
-      (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
+      (and change (in-p (change-outer-files change)) (not (in-p (change-files change)))))))
 
 (defun making-path (definition recording path)
   "DEFINITION was made during the load of the file PATH, and SBCL has recorded no file for it.
