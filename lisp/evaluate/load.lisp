@@ -146,16 +146,15 @@ the first file that is not loaded completely."
   (let ((*phase* "compile") (loaded '()) (at nil))
     (labels ((fasl (number)
                (sb-ext:parse-native-namestring (format nil "~A/~D.fasl" folder number)))
-             (stopped-p () (and loaded (json-member "notLoaded" (first loaded))))
              (load-all ()
                (loop for name in (in-load-order files)
                      for number from 1
                      for file = (sb-ext:parse-native-namestring name)
                      do (setf *phase* "compile" at name)
                         (push (compile-and-load file (fasl number) file nil) loaded)
-                     ;; AT keeps the name of the file if the loop ends here or by an error.
-                     until (stopped-p)
-                     finally (unless (stopped-p) (setf at nil)))
+                        ;; AT keeps the name of the file if the loop ends here or by an error.
+                        (when (json-member "notLoaded" (first loaded)) (return))
+                     finally (setf at nil))
                '()))
       (let ((members (call-as-loading-job
                       (lambda ()

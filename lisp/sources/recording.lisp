@@ -1,8 +1,9 @@
 ;;;; Records which names get new definitions while a form is evaluated or a file is loaded:
 ;;;; CALL-NOTING (loads.lisp) binds *RECORDING*, and CALL-IN-LOAD keeps track of the files that load
 ;;;; each other. Meanwhile hooks (folder journal) call the functions RECORD-...:
-;;;; - RECORD-CHANGE before SBCL defines a name. It saves the definitions that the name has until
-;;;;   then. At the end, CALL-NOTING compares the present definitions with them: others are new.
+;;;; - RECORD-CHANGE before SBCL defines a name. For a definition it can be called several times, by
+;;;;   several hooks. The first call saves the definitions that the name has until then. At the end,
+;;;;   CALL-NOTING compares the present definitions with them: others are new.
 ;;;; - RECORD-METHOD after SBCL has added a method. The method is new, so nothing is compared.
 ;;;; - RECORD-EXPORTS before EXPORT, and after a DEFPACKAGE.
 ;;;; - RECORD-VARIABLE before a variable is defined, and RECORD-EVALUATED when a form that is in no
@@ -220,22 +221,18 @@ bound. Record the present value of SYMBOL, unless an earlier value of it is reco
     (with-recording (recording)
       (push (cons symbol what) (recording-evaluated recording)))))
 
-(defun note-failed (log defpackages)
-  "A load has failed. Add to the slot FAILED of *RECORDING* the names that the load has changed. LOG
-and DEFPACKAGES are the values that these slots had when the load began."
-  (setf (recording-failed *recording*)
-        (append (ldiff (recording-log *recording*) log)
-                (mapcar #'first (ldiff (recording-defpackages *recording*) defpackages))
-                (recording-failed *recording*))))
-
 (defun call-in-load (function)
   "Call FUNCTION, which loads a file, and return its values. If FUNCTION makes a non-local exit, add
 the names that the load has changed to the slot FAILED of *RECORDING*."
   (flet ((so-far (slot) (and (recording-p *recording*) (funcall slot *recording*))))
-    (let ((*outer-files* (append (files-since-load) *outer-files*))
+    (let ((*outer-files* (append (files-since-load) *outer-files*)) (done nil)
           (log (so-far #'recording-log))
-          (defpackages (so-far #'recording-defpackages))
-          (done nil))
+          (defpackages (so-far #'recording-defpackages)))
       (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
         (when (and (not done) (recording-p *recording*))
-          (note-failed log defpackages))))))
+          ;; LDIFF returns the elements that FUNCTION has added to the list.
+          (setf (recording-failed *recording*)
+                (append (ldiff (recording-log *recording*) log)
+                        (mapcar #'first
+                                (ldiff (recording-defpackages *recording*) defpackages))
+                        (recording-failed *recording*))))))))
