@@ -195,6 +195,29 @@ Linux kills the process if the server ends first."
   (await-program)
   (sb-ext:exit :code 0))
 
+(defun start-reader ()
+  "Start the thread that receives messages, and return it. From now on this thread notices the end
+of the server, and then also ends the processes that the image started. So the kernel sends no
+signal any more when the server ends."
+  (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
+    (push (lambda ()
+            (end-with-server 9)
+            (sb-thread:join-thread reader :default nil :timeout 5))
+          **at-stop**)
+    (end-with-server 0)
+    reader))
+
+(defun leave-after (reader)
+  "Wait until READER, the reader thread, has ended, then end the process. Never return."
+  (loop
+    ;; An interrupt ends what STEADILY waits for, so the wait must begin again.
+    (steadily
+      (sb-thread:join-thread reader :default nil)
+      (when **stopped** (leave-to-program))
+      ;; Let the program's call of EXIT end the process, with the exit code of the program.
+      (when **exiting** (sleep 5))
+      (leave 0))))
+
 (defun main (&key (in 3) (out in) (begun (and (= in 3) 4)) silence)
   "Run the backend in the main thread, with a reader thread that receives messages. Never return. IN
 and OUT are file descriptors of the channel to the server. BEGUN is the descriptor of the memory
@@ -206,34 +229,20 @@ and this thread last. Once the reader thread has ended, this thread only sleeps.
   #+linux (when (server-gone-p in) (end-image 3))
   (setf *channel* (open-channel in :out out :silence silence))
   (when begun (open-begun begun))
-  (when **origin** (return-to-origin))
-  (take-over)
-  ;; In an image that starts from a saved core, SAVE has done what is left out here if **ORIGIN**.
-  (unless **origin** (prepare))
-  (greet)
-  ;; Do this before the first message is performed, because that message can be code that ends all
-  ;; threads.
-  (protect-this-thread)
-  (unless **origin** (steadily (guard-backend-threads)))
-  ;; Errands are jobs in this thread (jobs/main-thread.lisp).
-  (take-errands)
-  (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
-    (push (lambda ()
-            (end-with-server 9)
-            (sb-thread:join-thread reader :default nil :timeout 5))
-          **at-stop**)
-    ;; Let the kernel send no signal any more when the server ends. From now on the reader thread
-    ;; notices the end of the server, and then also ends the processes that the image started.
-    (end-with-server 0)
-    (unless **origin** (steadily (guard)))
-    (if-able "card table" (steadily (give-back-zeros)))
-    ;; This returns when the reader thread ends.
-    (run-errands)
-    (loop
-      ;; An interrupt ends what STEADILY waits for, so the wait must begin again.
-      (steadily
-        (sb-thread:join-thread reader :default nil)
-        (when **stopped** (leave-to-program))
-        ;; Let the program's call of EXIT end the process, with the exit code of the program.
-        (when **exiting** (sleep 5))
-        (leave 0)))))
+  (let ((saved (and **origin** t))) ; In an image from a saved core, SAVE has done some steps.
+    (when saved (return-to-origin))
+    (take-over)
+    (unless saved (prepare))
+    (greet)
+    ;; Do this before the first message is performed, because that message can be code that ends all
+    ;; threads.
+    (protect-this-thread)
+    (unless saved (steadily (guard-backend-threads)))
+    ;; Errands are jobs in this thread (jobs/main-thread.lisp).
+    (take-errands)
+    (let ((reader (start-reader)))
+      (unless saved (steadily (guard)))
+      (if-able "card table" (steadily (give-back-zeros)))
+      ;; This returns when the reader thread ends.
+      (run-errands)
+      (leave-after reader))))

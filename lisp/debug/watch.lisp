@@ -1,7 +1,7 @@
 ;;;; Watches errors in all threads: records or holds them when they are signalled, before handlers
-;;;; of the program run. In an image that the server started, SBCL breaks for *BREAK-ON-SIGNALS*,
-;;;; and DEBUGGER-HOOK calls NOTE-BREAK. In an image that somebody else runs, hooks on ERROR,
-;;;; SIGNAL, WARN and CERROR call NOTE-SIGNALLED instead. HOLD-CONDITION is in holding.lisp.
+;;;; of the program run. NOTICE-ERRORS arranges that NOTE-SIGNALLED runs in the thread that signals
+;;;; an error. For each watch in effect, RECORD-IF-SELECTED then decides if the watch selects the
+;;;; error and records it, and HOLD-IF-WANTED holds it by HOLD-CONDITION (holding.lisp).
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -59,20 +59,13 @@ others.")
           (t (watch-errors (make-watch where named hold-seconds))
              (object "where" where
                      "type" (and type (symbol-text named))
-                     "unknown" (not (place-to-watch-p where)))))))
+                     "unknown" (not (place-exists-p where)))))))
 
 (defun watch-type-named (name)
   "Return the condition type whose name is NAME, a text, or NIL if there is none."
   (let ((type (nil-if-program-fails
                 (with-standard-io-syntax (let ((*read-eval* nil)) (read-from-string name))))))
     (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
-
-(defun place-to-watch-p (where)
-  "Return true if WHERE, a text, is \"all\", or names a thread or package that exists now."
-  (or (string-equal where "all")
-      (find-package (string-upcase where))
-      (some (lambda (thread) (search where (short-thread-name thread) :test #'char-equal))
-            (sb-thread:list-all-threads))))
 
 (define-shape watched-error ()
   "An error that was recorded when it was signalled. Times are in seconds."
@@ -101,31 +94,56 @@ others.")
                                            "thread" (json-member "thread" record)
                                            "type" (json-member "type" record))))))
 
+;;; The place that a watch selects: "all", a part of the name of a thread, or the name of a package
+
+(defun thread-at-p (where thread)
+  "Return true if WHERE, the place of a watch, is a part of the name of THREAD."
+  (search where (short-thread-name thread) :test #'char-equal))
+
+(defun package-at (where)
+  "Return the package whose name is WHERE, the place of a watch, or NIL if there is none."
+  (find-package (string-upcase where)))
+
+(defun place-exists-p (where)
+  "Return true if WHERE, the place of a watch, is \"all\", or names a thread or package that exists
+now."
+  (or (string-equal where "all")
+      (package-at where)
+      (some (lambda (thread) (thread-at-p where thread)) (sb-thread:list-all-threads))))
+
+(defun at-place-p (where frames)
+  "Return true if this thread, with FRAMES on its stack (SHOWN-FRAMES), is at WHERE, the place of a
+watch."
+  (or (string-equal where "all")
+      (thread-at-p where sb-thread:*current-thread*)
+      (loop with package = (package-at where)
+            for frame in frames
+            for root = (and package (not (folded-p frame)) (root-name (frame-name frame)))
+              thereis (and root (eq package (symbol-package root))))))
+
 ;;; Beginning and ending a watch
 
 (defun watch-errors (watch)
   "Make WATCH, a WATCH structure, the watch of this session. From now on the backend records the
 errors that WATCH selects."
   (set-session-watch watch)
-  ;; End the watch when the backend stops. Otherwise *BREAK-ON-SIGNALS* would keep its value, and
-  ;; the program would then stop in SBCL's debugger.
-  (unless **attached** (pushnew 'watch-no-more **at-stop**))
-  (note-signals (watch-type watch)))
-
-(defun note-signals (type)
-  "Make NOTE-SIGNALLED run when a condition of TYPE is signalled. If TYPE is NIL, stop this. In an
-image that somebody else runs, TYPE is not used: the hooks serve the watches of all sessions, and
-stay as long as one of these is in effect."
-  (cond (**attached** (update-watch-hooks))
-        (t (setf **on-break** (and type #'note-break))
-           (break-at type))))
+  (notice-errors))
 
 (defun watch-no-more ()
   "End the watch of this session, so that it records no more errors. Errors that are held stay
 held."
   (let ((watch (session-watch)))
     (when watch (setf (watch-in-effect watch) nil)))
-  (note-signals nil))
+  (notice-errors))
+
+(defun forget-watch ()
+  "End and remove the watch of this session. In an image that somebody else runs, the backend calls
+this at the end of a session (**AT-SESSION-END**). In an image that the server started, the session
+lasts as long as the image."
+  (set-session-watch nil)
+  (notice-errors))
+
+(pushnew 'forget-watch **at-session-end**)
 
 (defun set-session-watch (watch)
   "Replace the watch of this session by WATCH, a WATCH structure. If WATCH is NIL or the session has
@@ -144,71 +162,66 @@ ended, only remove the old watch."
   "Return a list of the WATCH structures that still record errors."
   (remove-if-not #'watch-in-effect **watches**))
 
-(defun forget-watch ()
-  "Remove the watch of this session, and uninstall the hooks if no other watch is in effect. In an
-image that somebody else runs, the backend calls this at the end of a session (**AT-SESSION-END**).
-In an image that the server started, the session lasts as long as the image."
-  (set-session-watch nil)
-  (update-watch-hooks))
-
-(pushnew 'forget-watch **at-session-end**)
+(defun notice-errors ()
+  "Arrange that NOTE-SIGNALLED runs when a condition is signalled that a watch in effect may select.
+If no watch is in effect, undo this. In an image that the server started, SBCL then breaks when such
+a condition is signalled. In an image that somebody else runs, this would open that person's
+debugger for each error that the program handles. There, hooks on the functions that signal
+conditions are used."
+  (if **attached** (update-watch-hooks) (update-breaks)))
 
 ;;; Recording a condition
 
 (defun note-signalled (condition)
-  "Record CONDITION, which is about to be signalled, for each watch that selects it. Hold it if that
-watch holds errors, unless this thread runs commands about another held error (*HELD*). Do nothing
-if CONDITION comes from code of the backend (*NOTING*) or from an examination of the job's stack."
-  (unless (or *noting* (and *job* (job-looking *job*)))
+  "Record CONDITION, which this thread is about to signal, for each watch that selects it, and hold
+it if that watch holds errors."
+  (unless (backend-working-p)
     (dolist (watch (watches-in-effect))
-      (when (and (record-if-selected condition watch) (watch-hold watch) (null *held*))
-        (hold-for-watch condition watch)))))
+      (when (record-if-selected condition watch)
+        (hold-if-wanted condition watch)))))
+
+(defun backend-working-p ()
+  "Return true if code of the backend runs now in this thread within the code of the program, or
+examines the stack of the job of this thread. Conditions that are signalled meanwhile are not the
+program's."
+  (or *noting* (and *job* (job-looking *job*))))
 
 (defun record-if-selected (condition watch)
-  "If WATCH, a WATCH structure, selects CONDITION, record CONDITION and return true. Code of the
-program is about to signal CONDITION."
+  "If WATCH, a WATCH structure, selects CONDITION, count CONDITION and, unless there were too many
+in this second, record it. Return true if it is recorded."
   (let ((*noting* t))
     (unless-broken
      nil
      (lambda ()
-       ;; WATCHED-P tests the type too, but only after SHOWN-FRAMES, which takes long.
        (when (and (typep condition (watch-type watch))
                   (not (typep condition 'storage-condition))
                   (stack-space-p))
+         ;; This takes long, so all that needs no frames is tested before.
          (multiple-value-bind (frames more) (shown-frames)
-           (when (and (if *job*
-                          (program-running-p)
-                          ;; A call of ERROR in tail position leaves no frame of the program.
-                          (or frames (program-threads (list sb-thread:*current-thread*))))
-                      (watched-p watch condition frames)
-                      (below-rate-limit-p watch))
+           (when (and (program-signals-p frames)
+                      (at-place-p (watch-where watch) frames)
+                      (<= (count-selected watch) *watched-at-once*))
              (record-watched watch condition frames more)
              t)))))))
 
-(defun watched-p (watch condition frames)
-  "Return true if WATCH, a WATCH structure, selects CONDITION, which this thread is about to signal.
+(defun program-signals-p (frames)
+  "Return true if this thread runs code of the program, and not only of SBCL, ASDF or the backend.
 FRAMES is a list of the frames on its stack, from SHOWN-FRAMES."
-  (let ((where (watch-where watch)))
-    (and (typep condition (watch-type watch))
-         (or (string-equal where "all")
-             (search where (short-thread-name sb-thread:*current-thread*) :test #'char-equal)
-             (loop for frame in frames
-                   for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
-                     thereis (and root
-                                  (symbol-package root)
-                                  (eq (symbol-package root)
-                                      (find-package (string-upcase where)))))))))
+  (if *job*
+      (program-running-p)
+      ;; A call of ERROR in tail position leaves no frame of the program.
+      (or frames (program-threads (list sb-thread:*current-thread*)))))
 
-(defun below-rate-limit-p (watch)
-  "Count an error for WATCH, a WATCH structure. Return true if the error may be recorded, because at
-most *WATCHED-AT-ONCE* errors were counted in this second."
+(defun count-selected (watch)
+  "Count an error that WATCH, a WATCH structure, has selected. Return the number of such errors in
+this second."
   (sb-thread:with-mutex (**watch-lock**)
     (let ((now (get-universal-time)))
       (unless (= now (watch-second watch))
         (setf (watch-second watch) now
               (watch-count-in-second watch) 0))
       (incf (watch-count watch))
-      (<= (incf (watch-count-in-second watch)) *watched-at-once*))))
+      (incf (watch-count-in-second watch)))))
 
 (defun record-watched (watch condition frames more)
   "Record CONDITION in WATCH, a WATCH structure, as the newest error. But if the newest error so far
@@ -251,27 +264,38 @@ class and slots. Run no code of the program."
       (report-text 1000 condition)
       (local-text condition)))
 
-(defun hold-for-watch (condition watch)
+(defun hold-if-wanted (condition watch)
   "Hold CONDITION, which this thread is about to signal, for the session of WATCH, a WATCH
-structure. Do nothing in a call of another session."
-  (cond ((null *job*)
-         (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
-           (hold-condition condition (watch-hold watch) nil :signalled t)))
-        ((eq (job-session *job*) (watch-session watch))
-         (hold-condition condition (watch-hold watch) *job* :signalled t))))
+structure, if WATCH holds errors. But do not hold it if this thread runs commands about another held
+error, or a call of another session."
+  (let ((seconds (watch-hold watch)))
+    (cond ((or (null seconds) *held*) nil)
+          ((null *job*)
+           ;; A thread of the program belongs to no session.
+           (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
+             (hold-condition condition seconds nil :signalled t)))
+          ((eq (job-session *job*) (watch-session watch))
+           (hold-condition condition seconds *job* :signalled t)))))
 
-;;; SBCL enters the debugger for a condition of the type in *BREAK-ON-SIGNALS*, before it looks for
-;;; handlers. While a watch is in effect, this variable contains the type of the watched conditions.
-;;; Threads of the program see its global value. Calls of the session see the session's own value.
+;;; Noticing by breaks, in an image that the server started. SBCL enters the debugger for a
+;;; condition of the type in *BREAK-ON-SIGNALS*, before it looks for handlers, and DEBUGGER-HOOK
+;;; calls NOTE-BREAK. Threads of the program see the global value of *BREAK-ON-SIGNALS*. Calls of
+;;; the session see the session's own value.
 
-(defun break-at (type)
-  "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in later
-calls of this session."
-  (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
-  (set-session-variable '*break-on-signals* type)
-  ;; STYLE-MEMBERS marks *BREAK-ON-SIGNALS* as reported. Without this call, the next answer would
-  ;; report the change as a change by the program.
-  (style-members))
+(defun update-breaks ()
+  "Make SBCL break when a condition of the watched type is signalled, in threads of the program and
+in later calls of this session. If no watch is in effect, stop this. The image has only one session,
+and so at most one watch."
+  (let* ((watch (first (watches-in-effect))) (type (and watch (watch-type watch))))
+    ;; End the watch when the backend stops. Otherwise *BREAK-ON-SIGNALS* would keep its value, and
+    ;; the program would then stop in SBCL's debugger.
+    (when watch (pushnew 'watch-no-more **at-stop**))
+    (setf **on-break** (and watch #'note-break)
+          (sb-ext:symbol-global-value '*break-on-signals*) type)
+    (set-session-variable '*break-on-signals* type)
+    ;; STYLE-MEMBERS marks *BREAK-ON-SIGNALS* as reported. Without this call, the next answer would
+    ;; report the change as a change by the program.
+    (style-members)))
 
 (defun note-break (condition)
   "If CONDITION is a break of SBCL because of *BREAK-ON-SIGNALS*, and a watch selects the type of
@@ -294,8 +318,7 @@ program that caused it. Otherwise return NIL."
            (typep (first arguments) 'condition)
            (first arguments)))))
 
-;;; In an image that a person runs, *BREAK-ON-SIGNALS* would open this person's debugger for each
-;;; error that the program handles. There, hooks on the functions that signal conditions are used.
+;;; Noticing by hooks on ERROR, SIGNAL, WARN and CERROR, in an image that somebody else runs
 
 (defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
 

@@ -58,7 +58,9 @@ another text has that date. If FILE does not exist, the date is later than that 
 was loaded before."
   (let* ((written (date-of (pathname file)))
          (date (if written
-                   (version-date (true-name file) written (or *whole-text* (read-text file)))
+                   (version-date (true-name file) written
+                                 (or (and *part-load* (part-load-whole *part-load*))
+                                     (read-text file)))
                    (max (file-write-date copy) (1+ (or (loaded-date (true-name file)) 0))))))
     (give-date copy date)
     (with-compilation-unit (:source-namestring (namestring (found-name file))

@@ -69,16 +69,17 @@ SECTION-UNREADABLE after it has loaded the forms before. SOURCE is the file that
 or a copy of it. FORGET is NIL, or the argument WHICH of FORGET-OLD."
   (setf *phase* "load")
   (let* ((failed nil) (agreement nil)
-         (whole (and load
-                     (catch 'section-unreadable
-                       (setf agreement (load-noting (lambda () (setf failed (funcall load)))
-                                                    source file forget))
-                       t))))
+         (loaded (cond ((null load) :nothing)
+                       ((catch 'section-unreadable
+                          (setf agreement (load-noting (lambda () (setf failed (funcall load)))
+                                                       source file forget))
+                          t)
+                        :whole)
+                       (t :first-forms))))
     (object "file" (true-name file)
-            "failed" (and whole failed t)
-            ;; Nothing was compiled, or SECTION-UNREADABLE has ended LOAD.
-            "notLoaded" (not whole)
-            "begun" (and load (not whole))
+            "failed" (and (eq loaded :whole) failed t)
+            "notLoaded" (not (eq loaded :whole))
+            "begun" (eq loaded :first-forms)
             "agreement" agreement)))
 
 (defun compile-and-load (source fasl file forget)
@@ -145,16 +146,15 @@ the first file that is not loaded completely."
   (let ((*phase* "compile") (loaded '()) (at nil))
     (labels ((fasl (number)
                (sb-ext:parse-native-namestring (format nil "~A/~D.fasl" folder number)))
-             (stopped-p () (and loaded (json-member "notLoaded" (first loaded))))
              (load-all ()
                (loop for name in (in-load-order files)
                      for number from 1
                      for file = (sb-ext:parse-native-namestring name)
                      do (setf *phase* "compile" at name)
                         (push (compile-and-load file (fasl number) file nil) loaded)
-                     ;; AT keeps the name of the file if the loop ends here or by an error.
-                     until (stopped-p)
-                     finally (unless (stopped-p) (setf at nil)))
+                        ;; AT keeps the name of the file if the loop ends here or by an error.
+                        (when (json-member "notLoaded" (first loaded)) (return))
+                     finally (setf at nil))
                '()))
       (let ((members (call-as-loading-job
                       (lambda ()
@@ -194,14 +194,13 @@ the first file that is not loaded completely."
 changes its number or position."
   (let ((file (sb-ext:parse-native-namestring file)) (fasl (sb-ext:parse-native-namestring fasl))
         (*phase* "compile")
-        ;; The record of the load (sources/loads.lisp) reads *FORM-NUMBERS*, *PART-TEXT* and
-        ;; *WHOLE-TEXT*. The report of removed methods (sources/displaced.lisp) reads *CONTINUES*.
-        (*continues* continues)
-        (*form-numbers* (coerce numbers 'vector)) (*part-text* content))
+        (*continues* continues)) ; for the report of removed methods (sources/displaced.lisp)
     (flet ((load-it ()
              ;; Write TEXT to a file, since other code needs what READ-TEXT records about a text.
-             (let ((*whole-text* (and text (read-text (copy-in-folder fasl file text))))
-                   (*loaded* (make-noted)))
+             (let* ((whole (and text (read-text (copy-in-folder fasl file text))))
+                    ;; For the record of the load (sources/loads.lisp).
+                    (*part-load* (make-part-load (coerce numbers 'vector) content whole))
+                    (*loaded* (make-noted)))
                (multiple-value-bind (made warnings failed)
                    (compile-part (copy-in-folder fasl file content) fasl file)
                  (declare (ignore warnings))

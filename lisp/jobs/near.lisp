@@ -198,15 +198,26 @@ of the symbol."
                            (eq :external
                                (nth-value 1 (find-symbol (symbol-name symbol) package)))))))))))
 
+(defun undefined-by (condition)
+  "Return a list (KIND NAME) if CONDITION is a warning of the compiler about an undefined name. KIND
+is :FUNCTION, :VARIABLE or :TYPE. Otherwise return NIL."
+  (and (typep condition '(and warning simple-condition))
+       (destructuring-bind (&optional kind name &rest more)
+           (simple-condition-format-arguments condition)
+         (and (member kind '(:function :variable :type))
+              name
+              (null more)
+              (list kind name)))))
+
 (defun near-warning (condition)
-  "Return a list of names near the undefined name in CONDITION, a warning of the compiler. CONDITION
-has a kind such as :FUNCTION and the name as format arguments."
-  (destructuring-bind (&optional kind name &rest more) (simple-condition-format-arguments condition)
-    (declare (ignore more))
-    (case kind
+  "Return a list of names near the undefined name in CONDITION, a warning. Return NIL if CONDITION
+is not about an undefined name."
+  (destructuring-bind (&optional kind name) (undefined-by condition)
+    (ecase kind
       (:function (near-name name #'fboundp))
       (:variable (near-name name #'boundp))
-      (:type (near-name name #'classp)))))
+      (:type (near-name name #'classp))
+      ((nil) '()))))
 
 (defun missing-name-p (condition)
   "Return true if CONDITION is an error about a missing function, variable, class, package, or

@@ -18,23 +18,24 @@
   "The largest number of warnings of each severity that are kept. Further warnings are only
 counted.")
 
-(defstruct (kept (:constructor make-kept (data call called undefined)))
+(defstruct (kept (:constructor make-kept (key data call called undefined)))
   "A warning that is kept.
+KEY: a list (SEVERITY TEXT FORM DEFINITION FORM-NUMBER), by which KEPT-BEFORE-P recognizes the
+warning if it is repeated.
 DATA: the warning as a JSON object.
 CALL, CALLED: the call form that the warning is about, and the function that was called. Both are
 NIL if it is about no call.
-UNDEFINED: NIL, or a list (KIND NAME) for an undefined name. KIND is a keyword such as :FUNCTION."
-  data call called undefined)
+UNDEFINED: the list (KIND NAME) from UNDEFINED-BY, or NIL."
+  key data call called undefined)
 
 (defstruct (remarks (:constructor make-remarks ()))
   "The warnings of a call.
 WARNINGS: a list of KEPT structures, newest first.
-COUNT, NOTES, FILE-NOTES: the numbers of all warnings, including those beyond *WARNING-LIMIT*, of
-the compiler notes among them, and of the compiler notes about files.
-KEYS: a list with one key for each kept warning, by which KEPT-BEFORE-P recognizes a repeated one.
+OMITTED: the number of further warnings, beyond *WARNING-LIMIT*.
+NOTES, FILE-NOTES: the numbers of compiler notes, kept or omitted, and of those about files.
 REDEFINED: a list of texts about redefinitions, newest first.
 LACKS-MANAGER: true if a file uses a package of a library manager and the user has none."
-  (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (redefined '()) (lacks-manager nil))
+  (warnings '()) (omitted 0) (notes 0) (file-notes 0) (redefined '()) (lacks-manager nil))
 
 (defvar *remarks* (make-remarks) "The REMARKS structure of the current call.")
 (defvar *form-number* nil "The number of the form being evaluated, counted from 1.")
@@ -45,8 +46,7 @@ LACKS-MANAGER: true if a file uses a package of a library manager and the user h
   "Return the severity of CONDITION, a string: \"warning\", \"undefined\" for a style warning about
 an undefined name, \"style-warning\", or \"note\"."
   (typecase condition
-    (style-warning
-     (if (starts-p (warning-text condition) "undefined ") "undefined" "style-warning"))
+    (style-warning (if (undefined-by condition) "undefined" "style-warning"))
     (warning "warning")
     (t "note")))
 
@@ -179,17 +179,6 @@ the text of the compiler's warning about the copy, or NIL if there is none."
         (compile nil `(lambda ,parameters (,(first form) ,@arguments)))))
     text))
 
-(defun undefined-by (condition)
-  "Return a list (KIND NAME) if CONDITION is a warning about an undefined name. KIND is :FUNCTION,
-:VARIABLE or :TYPE. Otherwise return NIL."
-  (and (typep condition '(and warning simple-condition))
-       (destructuring-bind (&optional kind name &rest more)
-           (simple-condition-format-arguments condition)
-         (and (member kind '(:function :variable :type))
-              name
-              (null more)
-              (list kind name)))))
-
 (defun defined-now-p (kind name)
   "Return true if NAME is defined now. KIND says as what: :FUNCTION, :VARIABLE or :TYPE."
   (ecase kind
@@ -229,9 +218,9 @@ from the earlier state of the image."
           (and (typep condition '(or other-proclamation other-package)) *against-before*)))
 
 (defun kept-before-p (key)
-  "Return true if *REMARKS* has a warning with KEY, a list (SEVERITY TEXT FORM DEFINITION
-FORM-NUMBER). If FORM and DEFINITION are NIL, compare only the other three: loading a file repeats
-warnings of its compilation, but without a place."
+  "Return true if *REMARKS* has a warning with KEY (see the slot KEY of KEPT). If FORM and
+DEFINITION in KEY are NIL, compare only the other three: loading a file repeats warnings of its
+compilation, but without a place."
   (destructuring-bind (severity text form definition number) key
     (find-if (lambda (other)
                (or (equal key other)
@@ -239,7 +228,13 @@ warnings of its compilation, but without a place."
                         (null definition)
                         (equal (list severity text number)
                                (list (first other) (second other) (fifth other))))))
-             (remarks-keys *remarks*))))
+             (remarks-warnings *remarks*) :key #'kept-key)))
+
+(defun room-for-p (severity)
+  "Return true if *REMARKS* has fewer than *WARNING-LIMIT* warnings of SEVERITY, a string."
+  (< (count severity (remarks-warnings *remarks*)
+            :key (lambda (kept) (first (kept-key kept))) :test #'string=)
+     *warning-limit*))
 
 (define-shape warning ()
   "A warning, or a note of the compiler."
@@ -270,24 +265,23 @@ Skip CONDITION if *REMARKS* has an equal warning."
            (definition (definition-text context))
            (key (list severity text form definition *form-number*)))
       (unless (kept-before-p key)
-        (incf (remarks-count *remarks*))
         (when (string= severity "note")
           (incf (remarks-notes *remarks*))
           (when file (incf (remarks-file-notes *remarks*))))
-        (when (< (count severity (remarks-keys *remarks*) :key #'first :test #'string=)
-                 *warning-limit*)
-          (push key (remarks-keys *remarks*))
-          (push (make-kept (object "severity" severity
-                                   "text" text
-                                   "near" (near-condition condition)
-                                   "form" form
-                                   "definition" definition
-                                   "formNumber" *form-number*
-                                   "file" file
-                                   "offset" offset
-                                   "start" start)
-                           call called undefined)
-                (remarks-warnings *remarks*)))))))
+        (if (room-for-p severity)
+            (push (make-kept key
+                             (object "severity" severity
+                                     "text" text
+                                     "near" (near-condition condition)
+                                     "form" form
+                                     "definition" definition
+                                     "formNumber" *form-number*
+                                     "file" file
+                                     "offset" offset
+                                     "start" start)
+                             call called undefined)
+                  (remarks-warnings *remarks*))
+            (incf (remarks-omitted *remarks*)))))))
 
 (defun keep-remark (condition)
   "Add CONDITION, a warning or compiler note, to *REMARKS*. Store a redefinition in the slot
@@ -347,14 +341,15 @@ messages."
 
 (defun call-in-unit (function)
   "Call FUNCTION in one compilation unit of its own. The unit prints nothing at its end."
-  (let ((output *error-output*)
-        (*error-output* (capturing (make-capture 0 0))))
+  (let* ((output *error-output*)
+         ;; Discards what the unit prints at its end.
+         (*error-output* (capturing (make-capture 0 0))))
     ;; Do not join an outer unit. While an error is held for debugging in that unit, its thread runs
     ;; other calls. A call that joined the unit would get the warnings of its end much too late.
     (with-compilation-unit (:override t
                             :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
-      (let ((*error-output* output))
-        (funcall function)))))
+      ;; Do not discard what FUNCTION itself prints.
+      (let ((*error-output* output)) (funcall function)))))
 
 (defun call-outside-units (function)
   "Call FUNCTION outside of all compilation units. Then a unit of the program is an outermost unit,
@@ -381,9 +376,7 @@ call. If TOGETHER is true, compile everything in one compilation unit."
 (defun forget-undefined ()
   "Remove the warnings about undefined names from *REMARKS*. This is for an evaluation that an error
 has ended: the message of the error already has the undefined name that matters."
-  (let ((left (remove-if #'kept-undefined (remarks-warnings *remarks*))))
-    (decf (remarks-count *remarks*) (- (length (remarks-warnings *remarks*)) (length left)))
-    (setf (remarks-warnings *remarks*) left)))
+  (setf (remarks-warnings *remarks*) (remove-if #'kept-undefined (remarks-warnings *remarks*))))
 
 (define-shape remarks (holding)
   "What an operation that runs user code returns besides its value."
@@ -405,10 +398,8 @@ has ended: the message of the error already has the undefined name that matters.
 
 (defun warning-members ()
   "Return a plist of JSON members about the warnings of this call."
-  (let* ((kept (reverse (remarks-warnings *remarks*)))
-         (warnings (remove nil (mapcar #'warning-now kept)))
-         (obsolete-count (- (length kept) (length warnings)))
-         (count (- (remarks-count *remarks*) obsolete-count)))
+  (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
+         (count (+ (length warnings) (remarks-omitted *remarks*))))
     (list "warnings" warnings
           "warningCount" (and (plusp count) count)
           "noteCount" (and (plusp (remarks-notes *remarks*)) (remarks-notes *remarks*))

@@ -18,17 +18,22 @@ a closure, this is the code object of its underlying function."
   "Return the name of the source file of the code object CODE, or NIL if SBCL has recorded none."
   (nil-if-unknown (source-name (information-source (code-information code)))))
 
+(defun outermost-names (code)
+  "Return a list of the debug names of those functions in the code object CODE that are not inside
+another function: of F, but not of (FLET G :IN F)."
+  (loop for index below (code-functions code)
+        for name = (simple-function-name (code-function code index))
+        when (equal name (root-of name)) collect name))
+
 (defun root-in (code function)
   "FUNCTION is a function in the code object CODE. Return the name of the outermost function that
-contains FUNCTION, or :TOP-LEVEL if this outermost function has no name. The debug name of FUNCTION
-can tell this, but some debug names have the name of a block or a file in its place. Then return the
-name of the first function in CODE that is not inside another one."
+contains FUNCTION, or :TOP-LEVEL if this outermost function has no name. For (FLET G :IN F) this is
+F. But some debug names have the name of a block or a file in the place of F. Then return the first
+of the OUTERMOST-NAMES of CODE."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
-        (let ((outermost (loop for index below (code-functions code)
-                               for other = (simple-function-name (code-function code index))
-                               when (equal other (root-of other)) collect other)))
+        (let ((outermost (outermost-names code)))
           (if (or (null outermost) (member root outermost :test #'equal))
               root
               (first outermost))))))
@@ -159,23 +164,32 @@ LIST."
                                     (kept-parameters-p constant)))))
                    code)))
 
+(defun mostly-functions-p (list)
+  "LIST is a tree of symbols. Return true if more of them name functions than do not."
+  (let ((surplus 0))
+    (labels ((visit (part)
+               (cond ((consp part) (visit (car part)) (visit (cdr part)))
+                     (part (incf surplus (if (fboundp part) 1 -1))))))
+      (visit list))
+    (plusp surplus)))
+
 (defun data-after-check-p (list code)
   "LIST is a constant of the code object CODE. By its position (see AFTER-CHECK-P), it seems to be a
 lambda list that SBCL keeps for error messages. Return true if LIST is probably data of the program
 instead: if most symbols in LIST name functions, and CODE has more constants in such positions than
-calls of functions in *ARGUMENT-CHECKS*."
-  (let ((functions 0) (lists 0))
-    (labels ((visit (part)
-               (cond ((consp part) (visit (car part)) (visit (cdr part)))
-                     (part (incf functions (if (fboundp part) 1 -1))))))
-      (visit list))
-    (map-constants (lambda (each)
-                     (when (and (consp each) (kept-parameters-p each) (after-check-p each code))
-                       (incf lists)))
-                   code)
-    (and (plusp functions)
-         (> lists (count-if (lambda (name) (member name *argument-checks*))
-                            (names-in-xrefs code))))))
+calls of functions in *ARGUMENT-CHECKS*. For example, (DESTRUCTURING-BIND (A B) X '(CAR CDR)) has
+one such call, but two such constants, (A B) and (CAR CDR)."
+  (and (mostly-functions-p list)
+       (let ((lists 0)
+             (checks (count-if (lambda (name) (member name *argument-checks*))
+                               (names-in-xrefs code))))
+         (map-constants (lambda (each)
+                          (when (and (consp each)
+                                     (kept-parameters-p each)
+                                     (after-check-p each code))
+                            (incf lists)))
+                        code)
+         (> lists checks))))
 
 (defun lambda-list-p (constant code)
   "CONSTANT is a constant of the code object CODE. Return true if it is not data of the program, but

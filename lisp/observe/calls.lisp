@@ -94,14 +94,14 @@ the observed form, a function of the backend, or the function of ABOVE."
   (let* ((code (call-code call))
          (name (nil-if-unknown (and code (debug-name (debug-at code (call-offset call)))))))
     (unless (or (null name)
-                (form-name-p name)
+                (evaluated-form-name-p name)
                 (backend-name-p name)
                 (and above
                      (equal (if (method-name-p name) (second name) name)
                             (probe-name (call-probe above)))))
       (shortened 100 (function-text name)))))
 
-(defun form-name-p (name)
+(defun evaluated-form-name-p (name)
   "Return true if NAME is SBCL's debug name for an evaluated form."
   (equal name '(lambda ())))
 

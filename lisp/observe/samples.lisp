@@ -178,7 +178,7 @@ of SAMPLES, the number of samples in which the program ran."
 debug name or a text."
   (cond ((starts-p name *foreign*) (subseq name (length *foreign*)))
         ((stringp name) name)
-        ((form-name-p name) "the form")
+        ((evaluated-form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
         (t (shortened 80 (function-text name)))))
 

@@ -42,13 +42,14 @@ RECORDING, a RECORDING structure. SERIAL is the number of the load or evaluation
                            ;; METHOD-DEFINITIONS adds generic functions that no DEFGENERIC made.
                            (unless (or (typep identity 'generic-function)
                                        (and (member identity (change-before change) :test #'eq)
-                                            (not (member (cons kind name) (change-set change)
+                                            (not (member (cons kind name)
+                                                         (change-assigned change)
                                                          :test #'equal))))
                              (push (make-definition kind name identity serial) new)))
                          symbol)))
     (append new
             (method-definitions (recording-log recording) serial)
-            (package-definitions (recording-exports recording) serial))))
+            (package-definitions (recording-defpackages recording) serial))))
 
 (defun definition-file-name (definition)
   "Return SBCL's name of the file of DEFINITION, or NIL if it is from no file."
@@ -113,7 +114,7 @@ recorded FILE as the source: it does so if the other file used COMPILE or EVAL. 
 RECORDING structure of the load."
   (let ((change (definition-change definition recording)))
     (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
-      (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
+      (and change (in-p (change-outer-files change)) (not (in-p (change-files change)))))))
 
 (defun making-path (definition recording path)
   "DEFINITION was made during the load of the file PATH, and SBCL has recorded no file for it.
@@ -275,18 +276,18 @@ names, such as those of changed macros: code that uses these names must be compi
                     (unset-variables pairs definitions old-text text (recording-values recording))))
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
-(defvar *whole-text* nil
-  "NIL or the whole text of a file, as READ-TEXT would return it. Bound to a text while only some
-forms of the file are loaded, and the file is not on the machine of the image.")
+(defstruct (part-load (:constructor make-part-load (numbers text whole)))
+  "A load of only some forms of a file.
+NUMBERS: a vector with an element for each form of the present text of the file. The element is the
+number of the same top-level form in the text loaded before, or NIL for a form to load.
+TEXT: the text of the file with spaces in place of all forms that are not loaded. Their line ends
+stay, so that each loaded form keeps its position.
+WHOLE: the whole text of the file, as READ-TEXT would return it, if the file is not on the machine
+of the image. Otherwise NIL."
+  numbers text whole)
 
-(defvar *form-numbers* nil
-  "NIL or, while only some forms of a file are loaded again, a vector with an element for each form
-of the present text. The element is the number of the same top-level form in the text loaded before,
-or NIL for a form to load.")
-
-(defvar *part-text* nil
-  "NIL or, while only some forms of a file are loaded, the text of the file with spaces in place of
-all other forms. Their line ends stay, so that each loaded form keeps its position.")
+(defvar *part-load* nil
+  "The PART-LOAD structure of the load that this thread performs, or NIL if it loads whole files.")
 
 (defun lines-of (text)
   "Return a list of the lines of TEXT."
@@ -295,66 +296,66 @@ all other forms. Their line ends stay, so that each loaded form keeps its positi
         collect (subseq text start end)
         while end))
 
-(defun same-lines-p (old-text text)
-  "*PART-TEXT* has as many lines as TEXT. Return true if all lines of TEXT that differ from the
-lines of *PART-TEXT* at the same places occur in OLD-TEXT, in the same order."
+(defun same-lines-p (old-text text part-text)
+  "PART-TEXT has as many lines as TEXT. Return true if all lines of TEXT that differ from the lines
+of PART-TEXT at the same places occur in OLD-TEXT, in the same order."
   (let ((old (lines-of old-text)))
     (loop for line in (lines-of text)
-          for part in (lines-of *part-text*)
+          for part in (lines-of part-text)
           always (or (string= line part)
                      (let ((found (member line old :test #'string=)))
                        (when found (setf old (rest found)) t))))))
 
-(defun same-forms-p (old-text text)
+(defun same-forms-p (old-text text part)
   "Return true if the forms of TEXT that are not loaded again are the same as in OLD-TEXT, the text
-loaded before. *FORM-NUMBERS* has the number that such a form had in OLD-TEXT. If the texts cannot
-be split into forms, compare the lines that belong to no loaded form instead."
+loaded before. PART, a PART-LOAD structure, has the numbers that such forms had in OLD-TEXT. If the
+texts cannot be split into forms, compare the lines that belong to no loaded form instead."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (cond ((and old new)
-           (and (= (length new) (length *form-numbers*))
-                (loop for number across *form-numbers*
+           (and (= (length new) (length (part-load-numbers part)))
+                (loop for number across (part-load-numbers part)
                       for form across new
                       always (or (null number)
                                  (and (< number (length old))
                                       (string= form (aref old number)))))))
-          (t (and old-text text (same-lines-p old-text text))))))
+          (t (and old-text text (same-lines-p old-text text (part-load-text part)))))))
 
-(defun forms-loaded (text)
-  "Return a list of those forms of TEXT that the present load evaluates: the forms for which
-*FORM-NUMBERS* has NIL."
+(defun forms-loaded (text part)
+  "Return a list of those forms of TEXT that are loaded according to PART, a PART-LOAD structure."
   (loop for form across (or (and text (forms-of text)) #())
-        for number across *form-numbers*
+        for number across (part-load-numbers part)
         unless number collect form))
 
-(defun renumber (file definitions old-text)
+(defun renumber (file definitions old-text numbers)
   "Give each definition of the file FILE, except DEFINITIONS, the number that its form has in the
-present text (*FORM-NUMBERS*). If the present text no longer has the form, first call SAVE-BASELINE
-with OLD-TEXT, the text that was loaded before, then mark the definition as made by an older load."
+present text, according to NUMBERS, the slot of a PART-LOAD. If the present text no longer has the
+form, first call SAVE-BASELINE with OLD-TEXT, the text that was loaded before, then mark the
+definition as made by an older load."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
        (let* ((number (definition-number definition))
               ;; Do not look NUMBER up if OLD-TEXT cannot be split into forms without
               ;; evaluation: the server then numbers its forms in another way.
-              (now (and number (forms-of old-text) (position number *form-numbers*))))
+              (now (and number (forms-of old-text) (position number numbers))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))
                 (save-baseline definition old-text)
                 (decf (definition-serial definition)))))))
    file))
 
-(defun note-part (file definitions recording noted)
-  "Record that only some top-level forms of FILE, a SOURCE-FILE structure, were loaded: those for
-which *FORM-NUMBERS* has NIL. They made DEFINITIONS. The RECORDING
-structure RECORDING has the changes of the load. Store the facts that the answer reports in NOTED, a
-NOTED structure. Return a list of names, such as those of changed macros: code that uses these names
-must be compiled again."
+(defun note-part (file part definitions recording noted)
+  "Record that only some top-level forms of FILE, a SOURCE-FILE structure, were loaded, according to
+PART, a PART-LOAD structure. They made DEFINITIONS. The RECORDING structure RECORDING has the
+changes of the load. Store the facts that the answer reports in NOTED, a NOTED structure. Return a
+list of names, such as those of changed macros: code that uses these names must be compiled again."
   ;; A load of some forms gives the file no new number, so their definitions get its present one.
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
-         (text (or *whole-text*
+         (text (or (part-load-whole part)
                    (read-text (sb-ext:parse-native-namestring (source-file-path file)))))
-         (others-same (same-forms-p old-text text)) (pairs (enter-definitions file definitions)))
+         (others-same (same-forms-p old-text text part))
+         (pairs (enter-definitions file definitions)))
     (drop-numbered-anew file definitions pairs old-text text)
     (note-layouts pairs noted)
     (prog1 (changed-names pairs old-text text) ; This compares with the baselines so far.
@@ -370,14 +371,14 @@ must be compiled again."
                        (loop for source in (fresh-sources definitions)
                              thereis (source-date source)))))
         (cond (others-same
-               (renumber file definitions old-text)
+               (renumber file definitions old-text (part-load-numbers part))
                (keep-former-forms file old-text text)
                (set-text file text date)
                ;; RENUMBER has given this number to definitions whose forms are gone.
                (mark-perhaps-made file old-text text (1- (source-file-serial file))))
               (t (keep-former-text path date text)
                  (setf (source-file-parts file)
-                       (append (forms-loaded text) (source-file-parts file))))))
+                       (append (forms-loaded text part) (source-file-parts file))))))
       (setf (source-file-sources file)
             (append (fresh-sources definitions) (source-file-sources file)))
       (drop-replaced-methods file)
@@ -409,8 +410,8 @@ must be compiled again."
                   (or (equal (source-file-path file) path)
                       (load-of file recording)
                       (some (lambda (definition) (shows-load-p definition file)) definitions)))
-             (if (and *form-numbers* (equal (source-file-path file) path))
-                 (note-part file definitions recording noted)
+             (if (and *part-load* (equal (source-file-path file) path))
+                 (note-part file *part-load* definitions recording noted)
                  (note-file file definitions recording noted)))
             (t (complete-sources file (fresh-sources definitions))
                (enter-definitions file definitions)

@@ -1,8 +1,14 @@
-;;;; Records which names get new definitions while a form is evaluated or a file is loaded. Hooks
-;;;; (journal/effects.lisp) call these functions before SBCL defines a name, but RECORD-METHOD after
-;;;; SBCL has added the method. The functions save the definitions that the name has until then.
-;;;; CALL-NOTING (loads.lisp) binds *RECORDING*. At the end, it compares the definitions with the
-;;;; saved ones, and so finds the new ones.
+;;;; Records which names get new definitions while a form is evaluated or a file is loaded:
+;;;; CALL-NOTING (loads.lisp) binds *RECORDING*, and CALL-IN-LOAD keeps track of the files that load
+;;;; each other. Meanwhile hooks (folder journal) call the functions RECORD-...:
+;;;; - RECORD-CHANGE before SBCL defines a name. For a definition it can be called several times, by
+;;;;   several hooks. The first call saves the definitions that the name has until then. At the end,
+;;;;   CALL-NOTING compares the present definitions with them: others are new.
+;;;; - RECORD-METHOD after SBCL has added a method. The method is new, so nothing is compared.
+;;;; - RECORD-EXPORTS before EXPORT, and after a DEFPACKAGE.
+;;;; - RECORD-VARIABLE before a variable is defined, and RECORD-EVALUATED when a form that is in no
+;;;;   file sets or declares one.
+;;;; NOTE-CHANGE, which most of them call, also records which files make the change.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -10,14 +16,13 @@
   "The recorded facts about a changed symbol, package or method.
 BEFORE: for a symbol, a list of the objects, such as functions and classes, that were its
 definitions before the changes.
-SET: a list of (KIND . NAME) pairs, one for each name to which a SETF form, for example of
+ASSIGNED: a list of (KIND . NAME) pairs, one for each name to which a SETF form, for example of
 FDEFINITION, has given a function or macro. NAME is this symbol or a list such as (SETF symbol).
 LOADED: true if a load has changed it. NIL if only a compilation or an evaluation has.
-FILES: a list of the truenames of the files that were being loaded or compiled at the changes.
-AROUND: a list of the truenames of the files whose load or compilation, at the changes, was loading
-or compiling FILES.
+FILES: a list of the truenames of the files that made the changes (CHANGING-FILES).
+OUTER-FILES: a list of the truenames in *OUTER-FILES* at the changes.
 FORMS: a list of the results of RUNNING-FORM at the changes."
-  (before '()) (set '()) (loaded nil) (files '()) (around '()) (forms '()))
+  (before '()) (assigned '()) (loaded nil) (files '()) (outer-files '()) (forms '()))
 
 (defstruct (recording (:constructor make-recording ()))
   "The changes of one evaluation or load so far.
@@ -25,7 +30,7 @@ CHANGES: a hash table from changed symbols, packages and methods to CHANGE struc
 LOG: a list of the changed symbols and of (GENERIC-FUNCTION-NAME . METHOD) pairs, newest first.
 FAILED: a list of those elements of LOG, and of those packages, that were changed by loads that did
 not end normally.
-EXPORTS: a list of lists (PACKAGE LOCATION SYMBOL...) with the source location of a DEFPACKAGE
+DEFPACKAGES: a list of lists (PACKAGE LOCATION SYMBOL...) with the source location of a DEFPACKAGE
 and the symbols that it exports.
 EXPORTED: a list of lists (PACKAGE SYMBOL...) with the symbols that EXPORT exports, outside a
 DEFPACKAGE.
@@ -39,7 +44,7 @@ the names in the list ALL.
 LOADS: a list of (PATH . DATE) pairs for the source files that were loaded to their ends, from
 NOTE-LOADED."
   (changes (make-hash-table :test 'eq)) (log '()) (failed '())
-  (exports '()) (exported '())
+  (defpackages '()) (exported '())
   (values (make-hash-table :test 'eq)) (evaluated '())
   (slots (make-hash-table :test 'eq))
   (loads '()))
@@ -73,14 +78,27 @@ bound to the RECORDING structure of this thread. Otherwise do nothing."
        (let ((*recording* nil))
          (with-isolation ,@body)))))
 
-(defvar *around* '()
-  "Files can load other files. This is a list of the truenames of the files whose load or
-compilation led to the load that this thread performs now, the direct cause first.")
+;;; Which files make a change
+;;;
+;;; A file A can load a file B while it is loaded or compiled itself. While B is loaded, SBCL binds
+;;; *LOAD-TRUENAME* to B. If A is compiled, *COMPILE-FILE-TRUENAME* still is A. The changes are made
+;;; by B (CHANGING-FILES), within A (*OUTER-FILES*).
 
-(defun files-begun ()
+(defvar *outer-files* '()
+  "A list of the truenames of the files whose load or compilation led to the load that this thread
+performs now, the direct cause first.")
+
+(defun files-since-load ()
   "Return a list of the truenames of the file that this thread loads now and of the file that it
-compiles now. Leave out files in *AROUND*: they began before the innermost load."
-  (set-difference (remove nil (list *load-truename* *compile-file-truename*)) *around* :test #'eq))
+compiles now, without those in *OUTER-FILES*, which began before the innermost load."
+  (set-difference (remove nil (list *load-truename* *compile-file-truename*)) *outer-files*
+                  :test #'eq))
+
+(defun changing-files ()
+  "Return a list of the truenames of the files that make the changes in this thread now. If a file
+loads a stream that is no file, such as a string stream, it makes the changes."
+  (or (files-since-load)
+      (and (null *load-truename*) *outer-files* (list (first *outer-files*)))))
 
 (defun running-form ()
   "Return a pair (FILE . NUMBER) for the innermost top-level form whose compiled code this thread
@@ -105,15 +123,13 @@ a later definition does not share, such as a function."
 
 (defun note-change (thing recording)
   "Record in RECORDING, a RECORDING structure, that THING, a symbol, package or method, is about to
-change, and the files that change it. Return its CHANGE structure. If a file loads a stream that is
-no file, such as a string stream, record the file."
+change, and the files that change it. Return its CHANGE structure."
   (let ((change (or (change-of thing recording)
                     (setf (gethash thing (recording-changes recording)) (make-change))))
-        (form (and (or *load-truename* *around*) (running-form))))
+        (form (and (or *load-truename* *outer-files*) (running-form))))
     (when *load-truename* (setf (change-loaded change) t))
-    (dolist (file (or (files-begun) (and (null *load-truename*) *around* (list (first *around*)))))
-      (pushnew file (change-files change) :test #'eq))
-    (dolist (file *around*) (pushnew file (change-around change) :test #'eq))
+    (dolist (file (changing-files)) (pushnew file (change-files change) :test #'eq))
+    (dolist (file *outer-files*) (pushnew file (change-outer-files change) :test #'eq))
     (when form (pushnew form (change-forms change) :test #'equal))
     change))
 
@@ -159,14 +175,15 @@ structure of its symbol. Return NIL unless NAME is a PROGRAM-NAME whose symbol h
   (let ((symbol (and (typep name 'program-name) (name-symbol name))))
     (and symbol (symbol-package symbol) (note-symbol symbol recording))))
 
-(defun record-change (name &optional set)
-  "If this thread records changes, record that NAME, a function name, is about to change. SET is NIL
-unless a SETF form, for example of MACRO-FUNCTION, is about to give NAME a function. Then SET is the
-kind of this definition, such as :MACRO. It is recorded because NAME may have this function already,
-so that a comparison would find no change."
+(defun record-change (name &optional assigned-kind)
+  "If this thread records changes, record that NAME, a function name, is about to change. If a SETF
+form, for example of MACRO-FUNCTION, is about to give NAME a function, ASSIGNED-KIND is the kind of
+this definition, such as :MACRO. It is recorded because NAME may have this function already, so that
+a comparison would find no change."
   (with-recording (recording)
     (let ((change (note-name name recording)))
-      (when (and set change) (pushnew (cons set name) (change-set change) :test #'equal)))))
+      (when (and assigned-kind change)
+        (pushnew (cons assigned-kind name) (change-assigned change) :test #'equal)))))
 
 (defun record-method (method)
   "Record that METHOD was added to its generic function, if the name of the generic function is a
@@ -186,7 +203,7 @@ exports is recorded too."
     (let ((package (find-package package)) (symbols (if (listp symbols) symbols (list symbols))))
       (cond (*defining-package*
              (note-change package recording)
-             (push (list* package *defining-package* symbols) (recording-exports recording)))
+             (push (list* package *defining-package* symbols) (recording-defpackages recording)))
             (t (push (cons package symbols) (recording-exported recording)))))))
 
 (defun record-variable (symbol)
@@ -207,14 +224,15 @@ bound. Record the present value of SYMBOL, unless an earlier value of it is reco
 (defun call-in-load (function)
   "Call FUNCTION, which loads a file, and return its values. If FUNCTION makes a non-local exit, add
 the names that the load has changed to the slot FAILED of *RECORDING*."
-  (let* ((*around* (append (files-begun) *around*))
-         (before (and (recording-p *recording*) *recording*)) (done nil)
-         (log (and before (recording-log before)))
-         (exports (and before (recording-exports before))))
-    (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
-      (when (and (not done) (recording-p *recording*))
-        ;; LDIFF returns the elements that FUNCTION has added to the list.
-        (setf (recording-failed *recording*)
-              (append (ldiff (recording-log *recording*) log)
-                      (mapcar #'first (ldiff (recording-exports *recording*) exports))
-                      (recording-failed *recording*)))))))
+  (flet ((so-far (slot) (and (recording-p *recording*) (funcall slot *recording*))))
+    (let ((*outer-files* (append (files-since-load) *outer-files*)) (done nil)
+          (log (so-far #'recording-log))
+          (defpackages (so-far #'recording-defpackages)))
+      (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
+        (when (and (not done) (recording-p *recording*))
+          ;; LDIFF returns the elements that FUNCTION has added to the list.
+          (setf (recording-failed *recording*)
+                (append (ldiff (recording-log *recording*) log)
+                        (mapcar #'first
+                                (ldiff (recording-defpackages *recording*) defpackages))
+                        (recording-failed *recording*))))))))

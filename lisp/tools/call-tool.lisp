@@ -6,14 +6,12 @@
 
 (defstruct (tool-call (:constructor make-tool-call (number)))
   "A call of a tool, and its answer. NUMBER identifies the call to the server. A thread waits for
-the semaphore ANSWERED. The operation \"called\" sets the other slots and then signals ANSWERED."
+the semaphore ANSWERED. The operation \"called\" sets ANSWER and then signals ANSWERED. ANSWER is
+(:SUCCESS VALUE TEXT), (:FAILURE MESSAGE RESULT) or (:NEEDS-APPROVAL MESSAGE). TEXT, the text for a
+model, and RESULT, the text of a result that a failed tool returned, can be NIL."
   number
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
-  (value nil)
-  (failure nil)
-  (result nil)
-  (needs-approval nil)
-  (text nil))
+  (answer nil))
 
 (sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
   "A hash table from numbers to the TOOL-CALLs that wait for an answer.")
@@ -150,16 +148,19 @@ or cannot be used."
 
 (defun ask-server (&rest members)
   "Send a request about *TOOL* with MEMBERS, a property list, to the server, and wait for the
-answer. Return the value in the answer. If the answer is a failure, signal a TOOL-ERROR."
+answer. Return the value in the answer. If the answer is a failure, signal a TOOL-ERROR. If the call
+needs approval, return the value of REQUIRE-APPROVAL."
   (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call members)))
     (check-can-wait)
     (call-letting-load (lambda () (wait-for-tool call frame)))
-    (cond ((tool-call-needs-approval call) (require-approval (tool-call-failure call)))
-          ((tool-call-failure call)
-           (error 'live-lisp:tool-error :tool *tool* :message (tool-call-failure call)
-                                        :result (tool-call-result call)))
-          (t (note-text (tool-call-value call) (tool-call-text call))))))
+    (destructuring-bind (outcome &rest parts) (tool-call-answer call)
+      (ecase outcome
+        (:success (destructuring-bind (value text) parts (note-text value text)))
+        (:failure
+         (destructuring-bind (message result) parts
+           (error 'live-lisp:tool-error :tool *tool* :message message :result result)))
+        (:needs-approval (require-approval (first parts)))))))
 
 (defun live-lisp:call-tool (name &rest arguments)
   "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are keywords, each
@@ -202,10 +203,8 @@ has to allow the call, the error is an APPROVAL-REQUIRED."
 do nothing."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
-      (setf (tool-call-value waiting) value
-            (tool-call-failure waiting) failure
-            (tool-call-result waiting) result
-            (tool-call-text waiting) text
-            (tool-call-needs-approval waiting) needs-approval)
+      (setf (tool-call-answer waiting) (cond (needs-approval (list :needs-approval failure))
+                                             (failure (list :failure failure result))
+                                             (t (list :success value text))))
       (sb-thread:signal-semaphore (tool-call-answered waiting))))
   t)

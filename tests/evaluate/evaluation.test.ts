@@ -254,6 +254,13 @@ describe('warnings', () => {
     );
   });
 
+  test('a style warning of the program is about no undefined name, whatever it says, and keeps its place', async () => {
+    const { text } = await answer(
+      `(dolist (says '("first" "undefined by me")) (warn 'sb-int:simple-style-warning :format-control says))`,
+    );
+    expect(text.match(/first|undefined by me/g)).toEqual(['first', 'undefined by me']);
+  });
+
   test('a function that a later form of the call defines is no undefined one', async () => {
     expect(await answer('(defun early () (defined-later)) (defun defined-later () 1)')).toEqual(
       good('[1] EARLY\n[2] DEFINED-LATER'),
