@@ -76,6 +76,21 @@ test('a package has the tests whose names it only inherits', async () => {
   );
 });
 
+test('a test of RT whose name is a list is found and named alike in each package', async () => {
+  await session.eval('(rt:deftest (bank-regressions::sum 2) (+ 1 1) 3)');
+  for (const current of ['cl-user', 'bank-regressions']) {
+    await session.eval(`(cl:in-package :${current})`);
+    for (const test of ['(sum 2)', '(BANK-REGRESSIONS::SUM 2)'])
+      expect(await text('run_tests', { test })).toBe(
+        `${test}: 1 of 1 test fails (N s).\n  (bank-regressions::sum 2): (+ 1 1) = 2, wanted 3`,
+      );
+    expect(await text('run_tests', { package: 'bank-regressions' })).toContain(
+      '\n  (bank-regressions::sum 2): (+ 1 1) = 2, wanted 3',
+    );
+  }
+  await session.eval("(cl:in-package :cl-user) (rt:rem-test '(bank-regressions::sum 2))");
+});
+
 test('a name of several tests is told without loading anything', async () => {
   write(root.path, {
     'side.asd': '(defsystem "side" :components ((:file "side")) :perform (test-op (o c)))\n',
