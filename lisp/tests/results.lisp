@@ -310,4 +310,6 @@ form whose operator is not from SBCL. Return NIL if there is none, or if the nam
      (loop with left = *found-definitions*
            for result in (reverse (run-results run))
            collect (result-data result
-                                (and (bad-p result) (plusp (decf left)) (definition-of result)))))))
+                                (and (bad-p result)
+                                     (<= 0 (decf left))
+                                     (definition-of result)))))))
