@@ -81,6 +81,7 @@ error answer."
   "An object and its parts, or the reason why it cannot be inspected."
   (value string :optional) (type string :optional) (id string :optional)
   (total integer :optional)
+  (more boolean :optional "True when the object has more than TOTAL parts, which are not listed.")
   (parts (or (list inspected-part) (list string)) :optional
    "The parts; with NO-PART, the names of the parts that exist.")
   (crowd integer :optional
@@ -117,7 +118,8 @@ program."
   "Return a JSON object about OBJECT: its text, type and id, the number of its parts, and LIMIT of
 its parts from number OFFSET on. If HOLDERS is true, leave the parts out, and show the
 references that keep OBJECT alive."
-  (let ((parts (if holders '() (object-parts object))))
+  (let* ((found (if holders '() (object-parts object)))
+         (parts (page found 0 *part-limit*)))
     (object "value" (if (typep object '(or string number bit-vector symbol pathname))
                         (let ((*digit-limit* *most-digits*)) (local-text object :limit 10000))
                         (printed object))
@@ -125,6 +127,7 @@ references that keep OBJECT alive."
                      (if (symbolp type) (symbol-text type) (printed type)))
             "id" (object-id object)
             "total" (length parts)
+            "more" (> (length found) (length parts))
             "parts" (mapcar #'part-data (page parts offset limit))
             "crowd" (and (not holders) (crowd object))
             "holders" (and holders (holders-data object limit)))))

@@ -13,7 +13,8 @@ list no id by which the agent could inspect it later, because it is garbage afte
   "The largest number of keys for which the keys of a hash table are shown sorted.")
 
 (defparameter *part-limit* 100000
-  "The largest number of elements of a list, an array or a hash table that are listed.")
+  "The largest number of parts that are listed. If an object has more, OBJECT-PARTS returns one more
+part, so that INSPECTION can tell.")
 
 (defun printed (object)
   "Return OBJECT printed on one line of at most 200 characters. Run no code of the program."
@@ -26,18 +27,19 @@ turn."
         collect (make-part name value nil (consp value))))
 
 (defun list-parts (list)
-  "Return a list of PART structures for the elements of LIST. For a dotted or circular list, the
-last one is for the tail."
+  "Return a list of PART structures for the elements of LIST. For a dotted or circular list, and for
+one with more than *PART-LIMIT* elements, the last one is for the tail."
   (loop with seen = (make-hash-table :test 'eq)
-        for index from 0 below *part-limit*
         for rest = list then (cdr rest)
+        for index from 0 below *part-limit*
         while (and (consp rest) (not (gethash rest seen)))
         do (setf (gethash rest seen) t)
         collect (make-part (decimal-digits index) (car rest)) into parts
         finally (return (if (null rest)
                             parts
                             (append parts
-                                    (list (make-part (if (consp rest) "circular" "tail") rest)))))))
+                                    (list (make-part (if (gethash rest seen) "circular" "tail")
+                                                     rest)))))))
 
 (defun subscripts-text (index dimensions)
   "Return the subscripts of the element with the row-major index INDEX in an array with DIMENSIONS,
@@ -53,17 +55,17 @@ the program."
   "Return a list of PART structures for the elements of ARRAY. The name of a part is the subscripts
 of the element."
   (if (vectorp array)
-      (loop for index from 0 below (min (length array) *part-limit*)
+      (loop for index from 0 below (min (length array) (1+ *part-limit*))
             collect (make-part (decimal-digits index) (aref array index)))
       (loop with dimensions = (array-dimensions array)
-            for index from 0 below (min (array-total-size array) *part-limit*)
+            for index from 0 below (min (array-total-size array) (1+ *part-limit*))
             collect (make-part (subscripts-text index dimensions) (row-major-aref array index)))))
 
 (defun table-parts (table)
   "Return a list of PART structures for the values in TABLE, a hash table. The name of a part is its
 key, printed. Sort the parts by name, integers by value, if there are at most *SORTED-LIMIT*."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
-                     repeat *part-limit*
+                     repeat (1+ *part-limit*)
                      collect (make-part (printed key) value))))
     (if (> (length parts) *sorted-limit*)
         parts

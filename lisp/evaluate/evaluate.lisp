@@ -334,10 +334,14 @@ After 100 values, or when *VALUE-BUDGET* is used up, only count the remaining on
                               (printed)
                               (t #())))))
 
+(defvar *unprinted* nil
+  "True while the values of a form that has run are printed, and if this printing did not end.")
+
 (defun evaluate-form (form text)
   "Evaluate FORM, set the variables of a REPL such as * and +, and return the result of VALUES-DATA
 for the values of FORM. TEXT is a function that returns the source text of FORM."
-  (setf - form)
+  (setf - form
+        *unprinted* nil)
   (call-noting
    (lambda ()
      (evaluate-reporting form text
@@ -346,8 +350,10 @@ for the values of FORM. TEXT is a function that returns the source text of FORM.
                                  *** ** ** * * (first values)
                                  +++ ++ ++ + + form)
                            (note-set-by form)
-                           (printing-values
-                             (call-user-code (lambda () (values-data values)))))))
+                           (setf *unprinted* t)
+                           (prog1 (printing-values
+                                    (call-user-code (lambda () (values-data values))))
+                             (setf *unprinted* nil)))))
    :by text))
 
 (defun evaluate-to-its-end (form text)
@@ -416,9 +422,10 @@ members that tell how. Add members about warnings, restarts and settings."
             (style-members))))
 
 (defun done-members ()
-  "Return a plist of JSON members: the number of the form that was evaluated last, and the values
-of the evaluated forms."
+  "Return a plist of JSON members: the number of the form that was evaluated last, whether printing
+its values failed, and the values of the evaluated forms."
   (list "formNumber" *form-number*
+        "unprinted" *unprinted*
         "values" (reverse *evaluated-values*)))
 
 (defun evaluate-code (code package)
@@ -427,6 +434,7 @@ Return a plist of JSON members."
   (let* ((*form-number* 0)
          (*value-budget* *values-limit*)
          (*evaluated-values* '())
+         (*unprinted* nil)
          (*progress-functions* (list #'done-members))
          (members (call-as-job-part package (lambda () (evaluate-text code)))))
     (append (done-members) members)))
@@ -445,6 +453,8 @@ Return a plist of JSON members."
 (define-shape evaluate-data (forms-data)
   "The answer to a request to evaluate forms."
   (values (list (list printed-value)) :optional "The printed values of each evaluated form.")
+  (unprinted boolean :optional
+   "True when the last form ran to its end, and only printing its values failed.")
   (main-thread main-thread-busy :optional
    "Sent when the main thread was asked to evaluate the forms and could not, so that nothing was
    evaluated."))

@@ -229,9 +229,15 @@ out."
 
 (defun frame-call (frame)
   "Return a list of the name of the function of FRAME, and its arguments as far as they are known."
-  (let ((name (frame-name frame)))
+  (let* ((name (frame-name frame))
+         (within (and (proper-length name) (member :in name)))
+         (file (second within)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
+                ;; The code was compiled during the load of a file, mostly of a fasl in a cache.
+                ((stringp file)
+                 (append (ldiff name within)
+                         (list :in (subseq file (1+ (or (position #\/ file :from-end t) -1))))))
                 (t name))
           (nil-if-unknown (frame-arguments frame)))))
 

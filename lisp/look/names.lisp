@@ -133,11 +133,12 @@ the session's package. Without such a symbol, end the operation with an error an
       (multiple-value-bind (package called) (package-for prefix package-name default)
         ;; Ignore what follows the symbol, as READ-FROM-STRING does.
         (let* ((end (unquoted-position '(#\Space #\( #\) #\Tab #\Newline) rest))
+               (word (subseq rest 0 end))
                (name (token-name (if end token rest))))
-          (multiple-value-bind (symbol status) (find-symbol name package)
+          (multiple-value-bind (symbol status) (find-symbol (token-name word) package)
             ;; Answers write the symbol |mixedName| as PACKAGE::mixedName, so try this case, too.
             (unless status
-              (setf (values symbol status) (find-symbol (subseq rest 0 end) package)))
+              (setf (values symbol status) (find-symbol word package)))
             (unless status
               (let ((current (and (not prefix)
                                   (not package-name)

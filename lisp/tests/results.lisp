@@ -208,19 +208,21 @@ so that stacks in answers show no frames outside this call."
     (call-user-code function)))
 
 (defun package-of (name)
-  "Return the package of NAME, a test's name: the home package of a symbol, or the package named
-before :: in a string. Return NIL if there is none."
-  (if (symbolp name)
-      (symbol-package name)
-      (let ((end (and (stringp name) (search "::" name))))
-        (and end (find-package (subseq name 0 end))))))
+  "Return the package of NAME, a test's name: the home package of a symbol, or of the symbol with
+which a list begins, or the package named before :: in a string. Return NIL if there is none."
+  (typecase name
+    (symbol (symbol-package name))
+    ((cons symbol) (symbol-package (first name)))
+    (string (let ((end (search "::" name)))
+              (and end (find-package (subseq name 0 end)))))))
 
 (defun bare-text (name)
   "Return NAME, a test's name, as text without a package prefix."
-  (if (symbolp name)
-      (symbol-name name)
-      (let* ((text (test-text name)) (mark (search "::" text)))
-        (subseq text (if mark (+ mark 2) 0)))))
+  (typecase name
+    (symbol (symbol-name name))
+    (string (let* ((text (test-text name)) (mark (search "::" text)))
+              (subseq text (if mark (+ mark 2) 0))))
+    (t (printing-briefly 200 name (or (package-of name) *package*)))))
 
 (defun former-file (name)
   "Return the path of the file that defined the test NAME and no longer defines it, so that a fresh
@@ -308,4 +310,6 @@ form whose operator is not from SBCL. Return NIL if there is none, or if the nam
      (loop with left = *found-definitions*
            for result in (reverse (run-results run))
            collect (result-data result
-                                (and (bad-p result) (plusp (decf left)) (definition-of result)))))))
+                                (and (bad-p result)
+                                     (<= 0 (decf left))
+                                     (definition-of result)))))))

@@ -26,7 +26,8 @@ CHARACTERS, or more if the failure is one of the first of a run."
   (typecase name
     (symbol (symbol-text name))
     (string (shortened 200 (on-one-line name)))
-    (t (printing-briefly 200 name))))
+    ;; With this package, the text is the same whatever the current package is.
+    (t (printing-briefly 200 name (find-package "KEYWORD")))))
 
 (defun home-of (name)
   "Return the package in which forms and values of the test NAME are printed."

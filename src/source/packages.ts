@@ -16,6 +16,9 @@ export interface Renaming {
 /** A package that a text defines and the image lacks. */
 interface UnloadedPackage {
   uses: string[];
+  /** Packages whose exported symbols it exports, too. */
+  reexports: string[];
+  exports: Set<string>;
   /** Packages to import from, each with the names of the imported symbols. */
   imports: [from: string, names: Set<string>][];
   shadows: Set<string>;
@@ -27,6 +30,8 @@ export const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'U
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 /** Options with packages whose exported symbols become accessible. DEFINE-PACKAGE of UIOP has all of them. */
 const USE_OPTIONS = new Set(['USE', 'MIX', 'USE-REEXPORT', 'MIX-REEXPORT']);
+/** Options of UIOP's DEFINE-PACKAGE with packages whose exported symbols are exported again. */
+const REEXPORT_OPTIONS = new Set(['REEXPORT', 'USE-REEXPORT', 'MIX-REEXPORT']);
 
 export class Packages {
   readonly #names: ReadonlyMap<string, string>;
@@ -57,7 +62,13 @@ export class Packages {
   note(text: string): void {
     for (const { name, form } of packagesDefined(text)) {
       if (this.#names.has(name)) continue;
-      const unloaded: UnloadedPackage = { uses: [], imports: [], shadows: new Set() };
+      const unloaded: UnloadedPackage = {
+        uses: [],
+        reexports: [],
+        exports: new Set(),
+        imports: [],
+        shadows: new Set(),
+      };
       for (const option of form.elements.slice(2)) readOption(option, unloaded);
       this.#unloaded.set(name, unloaded);
     }
@@ -70,12 +81,37 @@ export class Packages {
     if (renaming.packages.has(proper)) return true;
     const unloaded = this.#unloaded.get(proper);
     if (unloaded === undefined) return this.#names.has(proper) || this.#names.has(name) ? false : undefined;
-    if (unloaded.shadows.has(renaming.from)) return false;
+    return this.#takes(unloaded, renaming, new Set([proper]));
+  }
+
+  /** Returns true when UNLOADED imports or inherits the symbol of RENAMING. SEEN has the names of the unloaded packages
+   * that are examined already, because packages can use each other in a circle. */
+  #takes({ uses, imports, shadows }: UnloadedPackage, renaming: Renaming, seen: Set<string>): boolean {
+    if (shadows.has(renaming.from)) return false;
     return (
-      unloaded.imports.some(
-        ([from, names]) => names.has(renaming.from) && renaming.packages.has(this.proper(from)),
-      ) || unloaded.uses.some((used) => renaming.exporters.has(this.proper(used)))
+      imports.some(([from, names]) => {
+        const home = this.proper(from);
+        if (!names.has(renaming.from)) return false;
+        const unloaded = this.#unseen(home, seen);
+        return renaming.packages.has(home) || (unloaded && this.#takes(unloaded, renaming, seen));
+      }) || uses.some((used) => this.#exports(used, renaming, seen))
     );
+  }
+
+  #exports(name: string, renaming: Renaming, seen: Set<string>): boolean {
+    const proper = this.proper(name);
+    if (renaming.exporters.has(proper)) return true;
+    const unloaded = this.#unseen(proper, seen);
+    if (unloaded === undefined) return false;
+    return unloaded.exports.has(renaming.from)
+      ? this.#takes(unloaded, renaming, seen)
+      : unloaded.reexports.some((other) => this.#exports(other, renaming, seen));
+  }
+
+  #unseen(name: string, seen: Set<string>): UnloadedPackage | undefined {
+    if (seen.has(name)) return undefined;
+    seen.add(name);
+    return this.#unloaded.get(name);
   }
 
   /** Returns the role of PART in an option of a package definition. 'symbol': PART names the symbol of RENAMING.
@@ -171,6 +207,8 @@ function readOption(option: Form, unloaded: UnloadedPackage): void {
   const [first, ...more] = names;
   const name = key?.symbolName ?? '';
   if (USE_OPTIONS.has(name)) unloaded.uses.push(...names);
+  if (REEXPORT_OPTIONS.has(name)) unloaded.reexports.push(...names);
+  if (name === 'EXPORT') for (const each of names) unloaded.exports.add(each);
   if (name === 'SHADOW') for (const each of names) unloaded.shadows.add(each);
   if (IMPORT_OPTIONS.has(name) && first !== undefined) unloaded.imports.push([first, new Set(more)]);
 }

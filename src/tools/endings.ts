@@ -63,7 +63,7 @@ function interruptionText(interruption: Interruption): string {
   }
   switch (reason) {
     case 'timeout':
-      return `Interrupted after ${after}, the limit of this call; ${allKept}.`;
+      return `Interrupted after ${after}, past the limit of this call; ${allKept}.`;
     case 'cancelled':
       return `Interrupted after ${after} because the client cancelled it; ${kept}.`;
     case 'interrupt':

@@ -8,7 +8,7 @@ import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 const AWAIT_INTERRUPT = '(loop until sb-sys:*interrupt-pending* do (sleep 0.01))';
 
 const LEFT =
-  /^Interrupted after \d+\.\d s, the limit of this call; the image and what was done so far are kept\.\n\nThe image was finding out which code uses which names \(names left: (\d+)\)\. Call again: the next call continues this work\.$/;
+  /^Interrupted after \d+\.\d s, past the limit of this call; the image and what was done so far are kept\.\n\nThe image was finding out which code uses which names \(names left: (\d+)\)\. Call again: the next call continues this work\.$/;
 
 test('a limit shorter than the index takes: calls go on, and see what was redefined between them', async () => {
   const session = await ownSession({ args: [...NO_SYSTEMS, '--eval-timeout', '0.5'] });

@@ -29,7 +29,7 @@ test('a printer that fails hides nothing else', async () => {
 
 test('a printer that never ends is ended at the limit of the call that holds', async () => {
   const text = await session.eval("(takes (make-instance 'slow))", { on_error: 'hold', timeout: 1 });
-  expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, the limit of this call/);
+  expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, past the limit of this call/);
   expect(await session.eval('1')).toBe('1');
 });
 

@@ -107,6 +107,21 @@ test('long lists are told in parts', async () => {
   expect(await inspect('*', { limit: 1 })).toMatch(/\n {2}0 = 0\n {2}\.\.\.$/);
 });
 
+test('an object with more parts than are listed is told to have more, and a long list ends in its tail', async () => {
+  const more = 'more than 100000 parts; the first 100000 are listed\n';
+  for (const form of [
+    '(make-list 100003)',
+    '(make-array 100001)',
+    "(make-array '(2 60000))",
+    '(let ((h (make-hash-table))) (dotimes (n 100001 h) (setf (gethash n h) n)))',
+  ]) {
+    await session.eval(`(defparameter *long* ${form})`);
+    expect(await session.text('inspect', { value: '*long*', limit: 1 })).toContain(more);
+  }
+  await session.eval('(defparameter *long* (make-list 100003))');
+  expect(await session.text('inspect', { value: '*long*', path: ['tail'] })).toContain('CONS, 3 parts\n');
+});
+
 test('a value that was cut has an id', async () => {
   const [, id = ''] =
     /inspect takes it as (@\d+)\./.exec(await session.eval('(loop for n below 3000 collect n)')) ?? [];

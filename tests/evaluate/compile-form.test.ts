@@ -122,7 +122,7 @@ describe('the image is as it was', () => {
       },
     );
     expect(isError).toBe(true);
-    expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, the limit of this call/);
+    expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, past the limit of this call/);
     await compile('(defmacro cf-gone (x) x) (eval-when (:compile-toplevel) (error "x"))');
     expect(await session.eval("(fboundp 'cf-gone)")).toBe('NIL');
   });

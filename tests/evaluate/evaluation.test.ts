@@ -237,6 +237,20 @@ describe('values', () => {
   });
 });
 
+test('a form that ran, and whose value cannot be printed, is told to have run', async () => {
+  await answer(
+    '(progn (defclass mute () ()) (defmethod print-object ((x mute) s) (error "No.")) (defvar *runs* 0))',
+  );
+  const ran =
+    '\n\nThe form ran to its end; only printing its value failed. inspect * shows the value without its print method.';
+  const { text } = await answer("(progn (incf *runs*) (make-instance 'mute))");
+  expect(text).toMatch(/^Error: No\.\n/);
+  expect(text.endsWith(ran)).toBe(true);
+  expect(await session.text('inspect', { value: '*' })).toMatch(/^#<COMMON-LISP-USER::MUTE>/);
+  expect((await answer('(make-instance \'mute) (error "No.")')).text).toContain(ran);
+  expect((await answer('*runs* (error "No.")')).text).not.toContain('ran to its end');
+});
+
 describe('warnings', () => {
   test('come with their definition and form', async () => {
     expect(

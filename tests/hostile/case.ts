@@ -61,7 +61,7 @@ export const SHORT_SPIN_S = 1;
 
 /** How the answer to a call begins that was interrupted at its limit. */
 export const INTERRUPTED =
-  /^Error: Interrupted after \d+\.\d s, the limit of this call; the image and what was done so far are kept\./;
+  /^Error: Interrupted after \d+\.\d s, past the limit of this call; the image and what was done so far are kept\./;
 
 /** As INTERRUPTED, with the newest frame being a call of NAME. */
 export function interruptedIn(name: string): RegExp {
@@ -87,7 +87,7 @@ export const UNINTERRUPTIBLE = lost('a call could not be interrupted, so the ima
 
 /** How calls are answered that were ended because of their limit. */
 const AT_LIMIT = [
-  'Error: Interrupted after 0.5 s, the limit of this call; the image and what was done so far are kept.',
+  'Error: Interrupted after 0.5 s, past the limit of this call; the image and what was done so far are kept.',
   'Error: Its thread was ended after 0.5 s because it did not react to being interrupted; the image is kept.',
   'Error: The Lisp image was lost during this call: a call could not be interrupted, so the image had to be replaced. The next call gets a new image.',
 ];

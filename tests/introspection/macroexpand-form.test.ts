@@ -110,7 +110,7 @@ describe('what goes wrong', () => {
   test('an expansion that never ends is interrupted at the limit, and the image goes on', async () => {
     const { text, isError } = await expand('(endless)', { timeout: 0.3 });
     expect(isError).toBe(true);
-    expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, the limit of this call; /);
+    expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, past the limit of this call; /);
     expect(await session.eval('(+ 1 2)')).toBe('3');
   });
 

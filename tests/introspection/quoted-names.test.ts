@@ -20,6 +20,11 @@ beforeAll(async () => {
   await at.answer('load_file', { path: 'quoted.lisp' });
 });
 
+test('what follows a name is ignored in either case of letters', async () => {
+  for (const symbol of ['car foo', 'CAR foo', 'cl:car)'])
+    expect(await at.answer('describe_symbol', { symbol })).toMatch(/^COMMON-LISP::CAR \[FUNCTION\]/);
+});
+
 describe.each(NAMES.map((name, index) => [name, index] as const))('%j', (name, index) => {
   const line = 3 + index * 6;
 

@@ -7,7 +7,7 @@ import { until } from '../server/processes.ts';
 import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 
 const INTERRUPTED =
-  /^Error: Interrupted after (\d+\.\d) s, the limit of this call; the image and what was done so far are kept\./;
+  /^Error: Interrupted after (\d+\.\d) s, past the limit of this call; the image and what was done so far are kept\./;
 
 const DEFINITIONS = `(defvar *before* :kept)
   (defclass never-printed () ())

@@ -195,7 +195,7 @@ test.each([
   ],
   [
     { reason: 'timeout', collectedMilliseconds: 1900 },
-    'Interrupted after 9.0 s, the limit of this call; the image and what was done so far are kept. Collecting garbage took 1.9 s of that.',
+    'Interrupted after 9.0 s, past the limit of this call; the image and what was done so far are kept. Collecting garbage took 1.9 s of that.',
   ],
   [
     { reason: 'interrupt', collectedMilliseconds: 1700, cutShort: true },

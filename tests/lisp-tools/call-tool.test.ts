@@ -188,7 +188,7 @@ describe('what nobody waits for', () => {
       form: `(call "(call \\"${COUNT}\\")")`,
       timeout: 5,
     });
-    expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, the limit of this call/);
+    expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, past the limit of this call/);
     expect(text).toContain('\n\nIt was at:\n  0: (LIVE-LISP:CALL-TOOL "eval_form" ');
     await countingEnds();
     expect(notices).toEqual([]);

@@ -157,7 +157,7 @@ describe('limits', () => {
     const [, seconds] = /^Interrupted after (\d+\.\d) s, /.exec(text) ?? [];
     expect(Number(seconds)).toBeGreaterThanOrEqual(2);
     expect(text).toMatch(
-      /^Interrupted after \S+ s, the limit of this call; the image and what was done so far are kept\.\n\nIt was at:\n {2}0: .*\n\nThe user can raise this limit when starting the server: --eval-timeout SECONDS$/,
+      /^Interrupted after \S+ s, past the limit of this call; the image and what was done so far are kept\.\n\nIt was at:\n {2}0: .*\n\nThe user can raise this limit when starting the server: --eval-timeout SECONDS$/,
     );
     expect(await evaluated('*kept*')).toBe('1');
   });

@@ -172,6 +172,22 @@ test.each<[string, string, string, How?]>([
   expect(renamed(before, { keywords: true, ...how }).text).toBe(after);
 });
 
+test('a package that the image has not takes the symbol through others that it has not', () => {
+  const has = (...definitions: string[]) => {
+    const packages = new Packages([['APP', 'APP']], []);
+    for (const definition of definitions) packages.note(`(uiop:define-package ${definition})`);
+    return packages.has(renaming('FROB', 'TWIST'), 'NEW');
+  };
+  expect(has('new (:use middle)', 'middle (:use app) (:export frob)')).toBe(true);
+  expect(has('new (:use outer)', 'outer (:use-reexport middle)', 'middle (:use app) (:reexport app)')).toBe(
+    true,
+  );
+  expect(has('new (:import-from middle frob)', 'middle (:use app)')).toBe(true);
+  expect(has('new (:use middle)', 'middle (:use app)')).toBe(false);
+  expect(has('new (:use middle)', 'middle (:use app) (:shadow frob) (:export frob)')).toBe(false);
+  expect(has('new (:use-reexport middle)', 'middle (:use-reexport new)')).toBe(false);
+});
+
 test('a slot follows in structures as they are written', () => {
   expect(
     renamed('#S(thing :frob 1 :a :frob) #s(thing frob 1) (thing :frob 1)', { structures: ['THING'] }).text,

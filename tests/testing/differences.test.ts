@@ -169,3 +169,16 @@ test('a form that is not so long is told whole, as are its values and what was w
     `STOCK whole.lisp:4: (loop for part in (article :stock (+ 1 2 3)) unless (eql part :an-article-without-this-key) collect part) = 6 at [7] of ${plist} 6), wanted 7 of ${plist} 7)`,
   );
 });
+
+test('the first fifty failed tests have places', async () => {
+  const tests = Array.from({ length: 55 }, (_, n) => `(deftest test-${n} 1 2)`);
+  write(root.path, {
+    'many.lisp': ['(defpackage many (:use cl rt))', '(in-package many)', ...tests].join('\n'),
+    'many.asd': `(defsystem "many" :depends-on ("rt") :components ((:file "many"))
+  :perform (test-op (o c) (uiop:symbol-call :rt :do-tests)))
+`,
+  });
+  const { text } = await session.call('run_tests', { system: 'many', limit: 60 });
+  // RT also runs the tests of the systems above.
+  expect(text.match(/^ {2}\S+ \w+\.lisp:\d+: /gm)).toHaveLength(50);
+});

@@ -200,7 +200,7 @@ test('a test that is not left by itself is told, and the others run when that is
   await session.text('load_system', { system: 'hostile' });
   const alone = await run({ test: 'hangs', timeout: LIMIT });
   expect(alone.text).toMatch(
-    /^hangs: 1 of 1 test fails \(N s\)\.\n {2}HANGS hostile\.lisp:4: did not end: the run was interrupted after \d+\.\d s, its limit\n {4}wrote: Waiting\.\n\nIt was at:\n/,
+    /^hangs: 1 of 1 test fails \(N s\)\.\n {2}HANGS hostile\.lisp:4: did not end: the run was interrupted after \d+\.\d s, past its limit\n {4}wrote: Waiting\.\n\nIt was at:\n/,
   );
   const { text, isError } = await run({ test: 'hostile::hostile', isolate: true });
   expect(isError).toBe(true);

@@ -139,7 +139,7 @@ Failed in the running image, pass now: BROKEN`);
     const more = { system: 'shop/tests', timeout: 12 };
     const { text } = await run([replaced('shop::price', '(length item)', '(loop (sleep 1))')], more);
     expect(untimed(text)).toMatch(
-      /^Noticed: 1 of 4 tests fails with this change and passes without it: TOTAL\.\n\n.*\n.*\n {2}TOTAL tests\.lisp:2: did not end: the run was interrupted after N s, its limit\n/,
+      /^Noticed: 1 of 4 tests fails with this change and passes without it: TOTAL\.\n\n.*\n.*\n {2}TOTAL tests\.lisp:2: did not end: the run was interrupted after N s, past its limit\n/,
     );
     expect(await verdictOf([replaced('shop::twice', '`(* 2 ,form)', '(loop (sleep 1))')], more)).toBe(
       'This change does not build, so no test ran with it. Without it, 4 tests ran.',

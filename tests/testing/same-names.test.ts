@@ -76,6 +76,30 @@ test('a package has the tests whose names it only inherits', async () => {
   );
 });
 
+test('a test of RT whose name is a list is found and named alike in each package', async () => {
+  await session.eval('(rt:deftest (bank-regressions::sum 2) (+ 1 1) 3)');
+  for (const current of ['cl-user', 'bank-regressions']) {
+    await session.eval(`(cl:in-package :${current})`);
+    for (const test of ['(sum 2)', '(BANK-REGRESSIONS::SUM 2)'])
+      expect(await text('run_tests', { test })).toBe(
+        `${test}: 1 of 1 test fails (N s).\n  (bank-regressions::sum 2): (+ 1 1) = 2, wanted 3`,
+      );
+    expect(await text('run_tests', { package: 'bank-regressions' })).toContain(
+      '\n  (bank-regressions::sum 2): (+ 1 1) = 2, wanted 3',
+    );
+  }
+  await session.eval("(cl:in-package :cl-user) (rt:rem-test '(bank-regressions::sum 2))");
+});
+
+test('the frame of a test that was compiled during a load has no path in its name', async () => {
+  write(root.path, { 'late.lisp': '(fiveam:def-test bank-tests::late () (error "Late."))\n' });
+  await text('load_file', { path: 'late.lisp' });
+  const held = await text('run_tests', { test: 'late', on_error: 'hold' });
+  expect(held).toMatch(/\n {2}0: \(\(LABELS \S+::%TEST-LATE :IN "late\.\w+"\)\)/);
+  await text('debug', { error: Number(/Held as error (\d+)/.exec(held)?.[1]), end: true });
+  await session.eval("(fiveam:rem-test 'bank-tests::late)");
+});
+
 test('a name of several tests is told without loading anything', async () => {
   write(root.path, {
     'side.asd': '(defsystem "side" :components ((:file "side")) :perform (test-op (o c)))\n',

@@ -1188,6 +1188,8 @@ export interface MainThreadBusy {
 export interface EvaluateData extends FormsData {
   /** The printed values of each evaluated form. */
   values?: PrintedValue[][];
+  /** True when the last form ran to its end, and only printing its values failed. */
+  unprinted?: boolean;
   /** Sent when the main thread was asked to evaluate the forms and could not, so that nothing was
    *  evaluated. */
   mainThread?: MainThreadBusy;
@@ -1501,6 +1503,8 @@ export interface InspectData {
   type?: string;
   id?: string;
   total?: number;
+  /** True when the object has more than TOTAL parts, which are not listed. */
+  more?: boolean;
   /** The parts; with NO-PART, the names of the parts that exist. */
   parts?: InspectedPart[] | string[];
   /** For a hash table whose look-ups are slow, the largest number of keys with the same hash. */

@@ -74,15 +74,18 @@ export function crowdText(sharing: number, keys: string): string {
 function inspectResult(data: InspectData, designator: string, offset: number): Result {
   const failure = failureText(data, designator);
   if (failure !== undefined) return { data, text: failure, absent: true };
-  const { type, total = 0, holders, crowd } = data;
+  const { type, total = 0, more, holders, crowd } = data;
   const object = withId(data.value ?? '', data.id);
   if (holders !== undefined) return { data, text: holdersText(holders, object) };
   // Parts that are strings come only with `noPart` (see failureText).
   const parts = (data.parts ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part]));
   const rows = parts.map(({ name, value, why, id }) => `${name} = ${withId(value ?? `(${why})`, id)}`);
   const page = { offset, shown: rows.length, total };
+  const size = more
+    ? `more than ${total} parts; the first ${total} are listed`
+    : `${total} ${total === 1 ? 'part' : 'parts'}`;
   const text = joinSections([
-    `${object}\nType: ${type}${total > 0 ? `, ${total} ${total === 1 ? 'part' : 'parts'}` : ''}`,
+    `${object}\nType: ${type}${total > 0 ? `, ${size}` : ''}`,
     crowd !== undefined && crowdText(crowd, 'its keys'),
     rows.length > 0 && listText(rows, hasMore(page)),
     beyondNote(page, 'parts'),

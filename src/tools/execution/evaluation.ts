@@ -149,6 +149,9 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   return `Error: the main thread runs another call${which}. Nothing was evaluated. Wait for that call, or end it with interrupt; then call again.`;
 }
 
+const UNPRINTED =
+  'The form ran to its end; only printing its value failed. inspect * shows the value without its print method.';
+
 /** Returns the result of an evaluation. RECORD records its values or its error, and returns a note when this fails. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
@@ -164,6 +167,7 @@ function evaluationResult(
   });
   const text = joinSections([
     error,
+    data.unprinted && UNPRINTED,
     holdingSection(data),
     values,
     outputSection(output, undefined, failed ? undefined : values),

@@ -19,7 +19,7 @@ export interface Shown {
 /** Returns a function that shortens the name of a test: if all NAMES have the same package prefix, it removes this
  * prefix. */
 export function shortNames(names: readonly string[]): (test: string) => string {
-  const homes = new Set(names.map((name) => /^[^: ]+::/.exec(name)?.[0]));
+  const homes = new Set(names.map((name) => /^[^:( ]+::/.exec(name)?.[0]));
   const [home] = homes;
   return (test) => (homes.size === 1 && home !== undefined ? test.slice(home.length) : test);
 }

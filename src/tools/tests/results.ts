@@ -70,7 +70,7 @@ function whyLeft(ending: Ending): string {
 function interruptedText({ reason, afterMs }: Extract<Ending, { kind: 'interrupted' }>): string {
   switch (reason) {
     case 'timeout':
-      return `the run was interrupted after ${secondsText(afterMs)}, its limit`;
+      return `the run was interrupted after ${secondsText(afterMs)}, past its limit`;
     case 'heap':
       return 'it was about to exhaust the heap';
     case 'ended':

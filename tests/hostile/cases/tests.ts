@@ -21,7 +21,7 @@ function testing(
 
 /** How the answer begins when the limit of the run ended the test BAD. */
 const CUT =
-  /^bad: 1 of 1 test fails \(\d+\.\d s\)\.\n {2}BAD: did not end: the run was interrupted after \d+\.\d s, its limit/;
+  /^bad: 1 of 1 test fails \(\d+\.\d s\)\.\n {2}BAD: did not end: the run was interrupted after \d+\.\d s, past its limit/;
 
 /** Prints as an error. */
 const UNPRINTABLE = '(defclass odd () ()) (defmethod print-object ((odd odd) stream) (error "No print."))';
