@@ -181,6 +181,13 @@ test('instances and values stay', async () => {
   expect(await value("(list shop::*factor* (boundp 'shop::*rate*))")).toBe('(7 NIL)');
 });
 
+test('a new name of a slot of a class is told with the instances that lose its value', async () => {
+  await value("(defvar *c* (make-instance 'shop::basket :items '(1)))");
+  expect(await rename('shop::items', 'wares')).toMatch(
+    /\n\nClasses whose slots changed: SHOP::BASKET \(new SHOP::WARES; gone SHOP::ITEMS; \d+ instances? changes? when next used\)\.$/,
+  );
+});
+
 test('keyword parameters keep their keyword unless asked', async () => {
   const result = await rename('shop::rate', 'factor', { dry_run: true });
   expect(result).toContain('2 places in 1 file (lines):\n  code.lisp: 9, 11');

@@ -8,7 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { readableName } from '../../source/qualified.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
-import { displacedSection } from '../agreement.ts';
+import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText } from '../endings.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
@@ -137,6 +137,12 @@ class ImageUpdate {
     const loaded = done.filter(({ notLoaded }) => !notLoaded).map(({ file }) => file);
     this.#outcome.loaded.push(...loaded.map((file) => this.#places.fileName(file)));
     this.#recordProblems(reply);
+    // An instance loses the value of a slot that gets another name, and the new slot gets that of its initform.
+    for (const { agreement: { reslotted, reslottedTotal } = {} } of done) {
+      const changed = { ...(reslotted && { reslotted }), ...(reslottedTotal && { reslottedTotal }) };
+      const lines = agreementSection(changed, this.#places);
+      if (lines !== undefined) this.#outcome.problems.push(lines);
+    }
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#outcome.failed = true;
   }
 
