@@ -142,6 +142,34 @@ test('accessors and calls of constructors follow a slot', async () => {
   expect(await value('(shop::item-cost (shop::free))')).toBe('0');
 });
 
+test('instances, subtypes and the code of other files stay when a structure or its slot is renamed', async () => {
+  at.put(
+    'code.lisp',
+    `${CODE}(defstruct (crate (:include item)) lid)\n(defvar *crate* (make-crate :price 3))\n`,
+  );
+  at.put('more.lisp', '(in-package :shop)\n(defun count-of (item) (item-count item))\n');
+  for (const path of ['code.lisp', 'more.lisp']) await at.answer('load_file', { path });
+  expect(await rename('shop::price', 'cost')).not.toContain('Warnings');
+  expect(await value('(list shop::*crate* (shop::count-of shop::*crate*))')).toBe(
+    '(#S(SHOP::CRATE :COST 3 :COUNT 1 :LID NIL) 1)',
+  );
+  // After this one more.lisp is loaded again, and after the file that defines the structure.
+  await rename('shop::item', 'ware');
+  const costs = '(list (shop::ware-cost shop::*crate*) (shop::count-of (shop::make-ware)))';
+  expect(await value(costs)).toBe('(3 1)');
+  expect(await at.answer('restart_image', {})).not.toContain('Not built again');
+  expect(await value(costs)).toBe('(3 1)');
+  rmSync(join(at.root, 'more.lisp'));
+});
+
+test('accessors keep the prefix that a structure gives them', async () => {
+  for (const prefix of ['item-', '#:item-', '"ITEM-"']) {
+    at.put('code.lisp', CODE.replace('defstruct item', `defstruct (item (:conc-name ${prefix}))`));
+    await at.answer('load_file', { path: 'code.lisp' });
+    expect(await rename('shop::item', 'ware', { dry_run: true })).not.toContain('ITEM-PRICE');
+  }
+});
+
 test('instances and values stay', async () => {
   await value("(defvar *b* (make-instance 'shop::basket :items '(1)))");
   await value('(setf shop::*rate* 7)');
@@ -151,6 +179,13 @@ test('instances and values stay', async () => {
     '(T (1) NIL)',
   );
   expect(await value("(list shop::*factor* (boundp 'shop::*rate*))")).toBe('(7 NIL)');
+});
+
+test('a new name of a slot of a class is told with the instances that lose its value', async () => {
+  await value("(defvar *c* (make-instance 'shop::basket :items '(1)))");
+  expect(await rename('shop::items', 'wares')).toMatch(
+    /\n\nClasses whose slots changed: SHOP::BASKET \(new SHOP::WARES; gone SHOP::ITEMS; \d+ instances? changes? when next used\)\.$/,
+  );
 });
 
 test('keyword parameters keep their keyword unless asked', async () => {
@@ -175,12 +210,12 @@ test('the bytes of a file stay but for the name', async () => {
 
 test('a load that fails leaves the old definitions', async () => {
   at.put('code.lisp', `${CODE}\n(error "no")\n`);
-  const answer = await rename('shop:total', 'sum-of');
+  const answer = await rename('shop::*rate*', '*factor*');
   expect(answer).toContain('The load of code.lisp did not finish.');
   expect(answer).toContain(
     '\nNone of these files was loaded to its end. The files are written, but the image keeps the definitions under the old name.\n',
   );
-  expect(await value("(fboundp 'shop::total)")).not.toBe('NIL');
+  expect(await value("(boundp 'shop::*rate*)")).not.toBe('NIL');
 });
 
 test('a symbol that shadows another leaves its place to that', async () => {

@@ -13,14 +13,19 @@ export interface DerivedNames {
 }
 
 /** Returns the names that are derived from the symbol of FACTS, which is renamed to TO. FORMS are the top-level forms
- * that define the symbol. A name in the text of these forms is explicit, so it is not derived. */
+ * that define the symbol. A name in the text of these forms is explicit, so it is not derived. Nor is a name that is
+ * made from one that is written there, such as from the AREA- in (:conc-name area-). */
 export function derivedNames(facts: RenameFacts, to: string, forms: readonly Form[]): DerivedNames {
   const from = unqualifiedName(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
   const derived: DerivedNames = { names: new Map(), takers: noKeywordTakers() };
   for (const structure of facts.structures ?? []) ofStructure(structure, from, to, written, derived);
+  const isWritten = (name: string) =>
+    [...written].some(
+      (each) => each === name || (each !== from && each.includes(from) && name.includes(each)),
+    );
   for (const name of facts.made ?? []) {
-    const made = derived.names.has(name) || written.has(name) ? undefined : madeOf(name, from, to);
+    const made = derived.names.has(name) || isWritten(name) ? undefined : madeOf(name, from, to);
     if (made !== undefined) derived.names.set(name, made);
   }
   return derived;
@@ -63,6 +68,7 @@ function madeOf(name: string, from: string, to: string): string | undefined {
   return name.slice(0, only.index) + to + name.slice(only.index + from.length);
 }
 
+/** Returns the names of the symbols in FORM, and the contents of its strings, since a DEFSTRUCT may have these too. */
 function namesWritten(form: Form): string[] {
-  return [...formsWithin(form)].map(({ symbolName }) => symbolName);
+  return [...formsWithin(form)].map((each) => (each.isString ? each.text.slice(1, -1) : each.symbolName));
 }

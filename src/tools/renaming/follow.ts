@@ -6,9 +6,9 @@ import type { Reply } from '../../image/wire/call.ts';
 import type { Item, RenameFacts, RenameFinished } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { readableName, unqualifiedName } from '../../source/qualified.ts';
+import { readableName } from '../../source/qualified.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
-import { displacedSection } from '../agreement.ts';
+import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText } from '../endings.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
@@ -63,6 +63,9 @@ class ImageUpdate {
   readonly #inImage = new Set<string>();
   /** The real paths of the Lisp files that the rename changed. */
   readonly #changed: string[];
+  /** True when the loads define structures again with other names of slots or of included structures. SBCL warns and
+   * asks before that. The layout stays, so the restart that keeps instances and the code of other files is safe. */
+  readonly #keepsLayout: boolean;
   readonly #outcome: Followed = {
     loaded: [],
     problems: [],
@@ -84,6 +87,7 @@ class ImageUpdate {
     this.#shownWarnings = shownWarnings;
     this.#facts = facts;
     this.#context = context;
+    this.#keepsLayout = (facts.structures ?? []).length > 0;
     this.#changed = plan.changes
       .filter(({ real, edits }) => isSource(real) && edits.some(({ how }) => how !== 'prose'))
       .map(({ real }) => real);
@@ -97,16 +101,11 @@ class ImageUpdate {
    *  4. `rename-finish` removes the definitions of the old names, unless other code still uses one. */
   async run(): Promise<Followed> {
     for (const file of this.#facts.files ?? []) this.#inImage.add(await realPathOf(file));
-    const files = this.#changed.filter((file) => this.#inImage.has(file));
+    // In the order in which the image loaded them, since only files of a system have another.
+    const files = [...this.#inImage].filter((file) => this.#changed.includes(file));
     const { home } = this.#facts;
     const names = this.#facts.renamings.map(({ from, to }): [string, string] => [from, to]);
-    const bare = unqualifiedName(this.#facts.name);
-    // The structures whose slots are renamed. `rename-prepare` removes them, because SBCL signals an error when a load
-    // defines a structure again with other slots.
-    const structures = (this.#facts.structures ?? [])
-      .filter(({ slots = [] }) => slots.some(([slot]) => slot === bare))
-      .map(({ name }) => name);
-    const prepared = await this.#image.call('rename-prepare', { home, names, structures }, this.#options());
+    const prepared = await this.#image.call('rename-prepare', { home, names }, this.#options());
     this.#recordProblems(prepared);
     if (!this.#outcome.failed) await this.#load(files);
     if (!this.#outcome.failed) {
@@ -130,13 +129,20 @@ class ImageUpdate {
 
   async #load(files: string[]): Promise<void> {
     if (files.length === 0) return;
+    const restarts = this.#keepsLayout ? ['RECKLESSLY-CONTINUE'] : [];
     const reply = await withTemporaryFolder((folder) =>
-      this.#image.call('load-files', { files, folder }, this.#options()),
+      this.#image.call('load-files', { files, folder, restarts }, this.#options()),
     );
     const done = reply.data.value ?? [];
     const loaded = done.filter(({ notLoaded }) => !notLoaded).map(({ file }) => file);
     this.#outcome.loaded.push(...loaded.map((file) => this.#places.fileName(file)));
     this.#recordProblems(reply);
+    // An instance loses the value of a slot that gets another name, and the new slot gets that of its initform.
+    for (const { agreement: { reslotted, reslottedTotal } = {} } of done) {
+      const changed = { ...(reslotted && { reslotted }), ...(reslottedTotal && { reslottedTotal }) };
+      const lines = agreementSection(changed, this.#places);
+      if (lines !== undefined) this.#outcome.problems.push(lines);
+    }
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#outcome.failed = true;
   }
 
@@ -151,7 +157,9 @@ class ImageUpdate {
     // Warnings that any load can cause, such as that a test is redefined, are left out.
     const serious = ('warnings' in data ? (data.warnings ?? []) : []).filter(
       ({ severity, offset }) =>
-        severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
+        severity === 'error' ||
+        severity === 'undefined' ||
+        (severity === 'warning' && offset !== undefined && !this.#keepsLayout),
     );
     const warnings =
       earlierAnswers === undefined ? serious : this.#shownWarnings.newFor(earlierAnswers, serious);
