@@ -33,15 +33,15 @@ function ofAsking(say) {
 /** What the table says of each client: a head, and what its cell is made of. */
 const LINES = [
   ['protocol', ({ headless }) => headless.protocol],
-  ['calls itself', ({ headless }) => headless.calledItself],
+  ['client name', ({ headless }) => headless.calledItself],
   ['tools its model sees at first', ({ headless }) => toolsText(headless)],
   ['instructions its model sees at first', ({ headless }) => headless.instructions],
-  ['first answer of ours', ({ headless }) => `turn ${headless.firstAnswer} of the model`],
+  ['first answer of live-lisp', ({ headless }) => `turn ${headless.firstAnswer} of the model`],
   ['number and string answers arrive', ({ headless }) => YES(headless.number && headless.string)],
-  ['notices arrive with them', ({ headless }) => YES(headless.notice)],
+  ['notices arrive with answers', ({ headless }) => YES(headless.notice)],
   ['progress', ({ headless }) => headless.progress],
   [
-    'what its human sees of that',
+    'what its human sees of the progress',
     ({ watched }) => (watched ? watched.progress || 'nothing' : 'not measured'),
   ],
   ['cancel', ({ watched }) => watched?.cancel ?? 'not measured'],
@@ -80,20 +80,20 @@ function screens(rows) {
 /** Returns what is to be said of the permission dialog of Claude Code, which RULE was measured of. */
 function ruleText({ asks, writes, code }) {
   const modes = (names) => (names.length === 0 ? 'none' : names.map((name) => `\`${name}\``).join(', '));
-  return `Claude Code has a dialog of its own that shows the whole arguments of a call, and more rows of them. A rule opens it:
-\`"permissions": { "ask": ["mcp__live-lisp__edit_definitions", "mcp__live-lisp__write_file"] }\` in \`settings.json\`. It was
-tried whether that could stand for our question, with a server that is allowed the tool:
+  return `Claude Code has a permission dialog of its own. It shows all arguments of a call, in more rows than our question gets. A rule opens it:
+\`"permissions": { "ask": ["mcp__live-lisp__edit_definitions", "mcp__live-lisp__write_file"] }\` in \`settings.json\`. A
+trial, with a server that may use the tool without a question, showed whether this dialog could replace our question:
 
-- The dialog came in these modes: ${modes(asks)}. The file was written without it in: ${modes(writes)}. By hand
-  it was tried in 2.1.331 that the dialog comes also after "don't ask again", after \`--allowedTools\`, and where a hook of
-  \`PreToolUse\` allows the call. A hook of \`PermissionRequest\` answers it for the human.
-- The server must be started with \`--allow\` for that. Then code in the image writes without anybody being asked, and in this
-  trial it ${code ? 'did' : 'did not'}: \`eval_form\` with \`(live-lisp:call-tool :write-file ...)\`. Whatever other client starts that server is not asked either.
-- It shows what comes and not what goes: of \`rename_symbol\` two names, and no file. What it approved is not bound to what the
-  file has, and the audit log cannot tell it from a call that nobody saw.
+- The dialog came in these modes: ${modes(asks)}. The file was written without the dialog in: ${modes(writes)}.
+  In a trial by hand with 2.1.331, the dialog also came after "don't ask again", with \`--allowedTools\`, and when a
+  \`PreToolUse\` hook allowed the call. A \`PermissionRequest\` hook answers the dialog in place of the human.
+- The server must be started with \`--allow\`. Then code in the image can write files, and nobody is asked. In this trial such
+  code ${code ? 'wrote' : 'did not write'} a file: \`eval_form\` with \`(live-lisp:call-tool :write-file ...)\`. Nor does the server ask in any other client that starts it.
+- The dialog shows the new text but not the old one. For \`rename_symbol\` it shows two names and no file. The approval is not bound to the
+  content of the file, and in the audit log the call looks like one that nobody approved.
 
-So it cannot, and install does not write it. Beside our question it is of use to whoever wants to see the whole new text: they
-are asked twice then.`;
+So the dialog cannot replace our question, and \`live-lisp install\` does not write the rule. With both, the human sees the
+whole new text, but is asked twice.`;
 }
 
 function page({ rows, rule, quirks }) {
@@ -106,17 +106,23 @@ function page({ rows, rule, quirks }) {
 
 # Clients
 
-Real clients, from npm, against the built server. A model on loopback makes the same calls in each. What stands between client
-and server is recorded, and nothing leaves the machine. \`tests/clients/\` does that, and \`${COMMAND}\` runs it.
+This page shows how real clients from npm behave with the built server. A scripted model on loopback makes the same calls in each
+client, and the messages between client and server are recorded. Nothing leaves the machine. \`tests/clients/\` has the tests, and
+\`${COMMAND}\` runs them.
 
-Codex is there twice, since its models decide how it shows tools: the first runs JavaScript that calls them. It is set to ask
-its human nothing itself (\`default_tools_approval_mode = "approve"\`). Claude Code may call our tools
-(\`--allowedTools mcp__live-lisp\`), opencode and Gemini CLI all. "Turn" counts how often the model was asked.
+Codex has two columns, since it shows tools differently to different models: the first model runs JavaScript that calls them. The
+clients' own questions to their human are switched off:
+
+- Codex: \`default_tools_approval_mode = "approve"\`.
+- Claude Code: \`--allowedTools mcp__live-lisp\`, which allows our tools.
+- opencode and Gemini CLI: all tools are allowed.
+
+A "turn" is one request to the model.
 
 ${clientTable(rows)}
 
-A change of 10 lines takes five lines of a function and puts five in their place, one of 60 thirty. The terminal has 100 columns
-and 40 rows. "Chosen" is what a key confirms without another.
+A change of 10 lines replaces five lines of a function by five others; a change of 60 lines replaces thirty. The terminal has 100
+columns and 40 rows. "Chosen" means preselected: a single key confirms this choice.
 
 ## Its own dialog in Claude Code
 
@@ -124,7 +130,7 @@ ${ruleText(rule)}
 
 ## What is done for single clients
 
-${table(['whose name begins with', 'seen in', 'why'], quirkRows)}
+${table(['client whose name begins with', 'seen in', 'why'], quirkRows)}
 
 ## The question on the screen
 
