@@ -106,24 +106,27 @@ function page({ rows }, places) {
 
 # Who calls, against the sources
 
-A walker of its own reads the sources of these libraries, expands and walks each form, and lists who calls what. It is
-\`tests/callers/oracle.lisp\`, shares nothing with live-lisp, and says in its first lines what it cannot know. \`${COMMAND}\`
-holds the answers of \`who_calls\` against it. First stands how many of the true callers are told, then how many of those
-told are true. A site that is not certain is marked in the answer, and counts apart.
+\`${COMMAND}\` compares the answers of \`who_calls\` with the callers that an independent code walker finds. This walker,
+\`tests/callers/oracle.lisp\`, reads the sources of these libraries, expands and walks each form, and lists who calls what.
+It shares no code with live-lisp; its first lines list what it cannot know.
+
+Each cell gives two shares: first how many of the true callers the answer names (recall), then how many of the named callers
+are true (precision). \`who_calls\` marks a site of which it is not certain; the last column counts these.
 
 ${ours}
 
-Others were asked about a sample of the same functions, in an image of their own. \`sb-introspect\` tells what SBCL's cross
-references have, and so did \`who_calls\` at first. They tell only callers with a name.
+Two other tools were asked about a sample of the same functions, each in an image of its own. \`sb-introspect\` returns SBCL's
+cross references, as the first version of \`who_calls\` did. Both tools return only callers with a name.
 
 ${theirs}
 
 ## The places of lists
 
-SBCL says where a call or a frame is by the number of a list. \`tests/source/recorded.long.ts\` holds the place that an image
-has for each numbered list of 20 libraries against SBCL's own numbers of these lists: in files that it compiled, and in
-files that came from a cache and were read again. A place that cannot be known is said to be within its form. The newer
-SBCLs number more lists: those that are quoted, or behind a comma.
+SBCL gives the place of a call or a frame as the number of a list in its top-level form. \`tests/source/recorded.long.ts\`
+checks the places that an image has recorded for the numbered lists of 20 libraries against SBCL's own numbers. It checks
+files that the image compiled, and files that were loaded from a cache of fasls and then read again. Where the place cannot be
+known, the answer gives only the top-level form ("within the form"). Newer SBCLs number more lists: those that are quoted or
+after a comma.
 
 ${placesTable(places)}
 `;
