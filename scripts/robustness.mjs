@@ -59,7 +59,7 @@ function sequenceTable(passages) {
     `${took.toFixed(2)} s`,
     breaches.length === 0 ? reportedText(reported) : `**not as it must be**: ${cell(breaches.join('; '))}`,
   ]);
-  return table(['damage', 'calls until one works', 'after', 'told first'], rows);
+  return table(['damage', 'calls until one works', 'after', 'first report'], rows);
 }
 
 function page(result) {
@@ -71,35 +71,38 @@ function page(result) {
 
 # Robustness
 
-Code that a model could send and that would hurt a server in which it ran: ${rows.length} cases in \`tests/hostile/cases/\`.
-A real client sends each to the built server, one after the other to the same one. It is started with \`--replay off\`, for
-what a case defines must not come back in the image after it. For each, the answer comes within the limit of the call and
-2 s. It says what became of the call, with the output so far and the top frames where there are any. Other calls are
-answered meanwhile. The server lives, and the next evaluation works. The image keeps its state, or the next answer tells
-that it is a new one and what was lost.
+This page measures how live-lisp handles hostile code: code that a model could send, and that would damage a server that ran it
+in its own process. \`tests/hostile/cases/\` has ${rows.length} cases. A real client sends all of them, one after the other, to one built
+server. The server runs with \`--replay off\`, so that a new image does not get the definitions of earlier cases again. In each case:
 
-Machine: ${result.machine}. Made by \`${COMMAND}\`; \`make test\` runs a part of it. The limit of a call is 0.5 s where a case
-needs no other.
+- The answer comes at most 2 s after the time limit of the call. It says how the call ended, with the output so far and the
+  top frames, if there are any.
+- Other calls are answered meanwhile.
+- The server survives, and the next evaluation works.
+- The image keeps its state, or the next answer reports that the image is new, and what was lost.
 
-${rows.length - replaced} cases keep the image, ${replaced} cost it, ${failed === 0 ? 'all' : rows.length - failed} end as they must.
+Machine: ${result.machine}. Measured by \`${COMMAND}\`; \`make test\` runs some of the cases. The time limit of a call is 0.5 s unless a
+case needs another.
+
+In ${rows.length - replaced} cases the image survives, and in ${replaced} it is replaced. ${failed === 0 ? 'All' : rows.length - failed} cases end as they must.
 
 ## After ${calls.toLocaleString('en')} ordinary calls
 
-In the same server, after all cases: lookups, evaluations with output, errors and definitions, compilations, texts that cannot be
-read. Garbage is collected before each look. 1,000 calls of the second half add ${serverSlope.toFixed(1)} kB to the server's resident
-memory (${serverHeapSlope.toFixed(1)} kB to its heap). They add ${imageSlope.toFixed(1)} kB to that of the image (${imageHeapSlope.toFixed(1)} kB to its heap).
+After all cases, the same server gets ordinary calls: lookups, evaluations with output, errors and definitions, compilations, texts
+that cannot be read. Garbage is collected before each measurement. In the second half, 1,000 calls add ${serverSlope.toFixed(1)} kB to the
+server's resident memory (${serverHeapSlope.toFixed(1)} kB to its heap), and ${imageSlope.toFixed(1)} kB to the image's (${imageHeapSlope.toFixed(1)} kB to its heap).
 
 ${holdingsTable(result.flatness)}
 
 ## Damaged, but alive
 
-In ${result.sequences.length} sequences an image is damaged so that it lives and is of little use: what reading, evaluating and printing need is
-taken away. Then an ordinary call is made until it has its value, which the second must have. The image is killed, and
-work goes on in the next one, where what was defined before the damage is there. All is told.
+In ${result.sequences.length} sequences, code damages an image so that it still runs but is of little use: it removes what reading, evaluating and
+printing need. Then an ordinary call is repeated until it returns its value; the second call must do so at the latest. Then the image is
+killed, and the next image must have the definitions from before the damage. The answers report each of these events.
 
 ${sequenceTable(result.sequences)}
 
-The same beside 16 processes that want both CPUs:
+The same while 16 other processes use both CPUs:
 
 ${sequenceTable(result.underLoad)}
 
