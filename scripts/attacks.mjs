@@ -10,7 +10,7 @@ const { sections } = JSON.parse(readFileSync(join(PROJECT, 'tests', 'attacks', '
 function failuresText(failed) {
   if (failed.length === 0) return 'None did harm.';
   return table(
-    ['attack', 'what came of it'],
+    ['attack', 'harm'],
     failed.map(({ name, breach }) => [cell(name), cell(breach)]),
   );
 }
@@ -19,7 +19,7 @@ const total = sections.reduce((sum, { count }) => sum + count, 0);
 const harmful = sections.flatMap(({ failed }) => failed);
 const text = [
   '# Attacks',
-  `\`make check-long\` makes ${total} attacks on the server, and ${harmful.length} of them did harm when this page was written. Harm is an answer with what it must not have, a ping that takes more than 250 ms of the CPU of the server, a file of the user that was changed, or code that was run. Hostile code in the image is in [robustness.md](robustness.md), and what was found and mended in [SECURITY.md](../../SECURITY.md).`,
+  `\`make check-long\` makes ${total} attacks on the server; ${harmful.length} of them did harm when this page was written. An attack does harm if an answer contains something that it must not contain, if a ping takes more than 250 ms of the server's CPU time, if a file of the user is changed, or if code is executed. Hostile code in the image is the subject of [robustness.md](robustness.md). [SECURITY.md](../../SECURITY.md) lists what was found and fixed.`,
   ...sections.map(({ title, count, failed }) => `## ${title}\n\n${count} attacks. ${failuresText(failed)}`),
 ].join('\n\n');
 await measuredPage('docs/develop/attacks.md', () => `${text}\n`);
