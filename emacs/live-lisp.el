@@ -9,15 +9,15 @@
 ;;; Commentary:
 
 ;; `live-lisp-mode' makes each image to which SLIME or SLY connects serve live-lisp, so that agents can work in it, and
-;; connects Emacs to the live-lisp servers of these agents.  The buffer *live-lisp* then shows each call, and what an agent
-;; may only do with your approval is asked in Emacs too.  Commands:
+;; connects Emacs to the live-lisp servers of these agents.  The buffer *live-lisp* then shows each call, and Emacs too asks
+;; you about calls that need your approval.  Commands:
 ;;
 ;;   M-x live-lisp-mode       turns all of this on or off
-;;   M-x live-lisp-attach     has the image of the current SLIME or SLY connection serve
+;;   M-x live-lisp-attach     makes the image of the current SLIME or SLY connection serve
 ;;   M-x live-lisp-stop       takes live-lisp out of that image
 ;;   M-x live-lisp-images     shows the images that serve, and the servers that Emacs is connected to
 ;;   M-x live-lisp-log        shows the buffer *live-lisp*
-;;   M-x live-lisp-questions  shows the oldest question that is open
+;;   M-x live-lisp-questions  shows the oldest open question
 ;;
 ;; Questions and calls come from the server, over a Unix socket that only you can open, and never through the image.
 
