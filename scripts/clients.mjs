@@ -80,17 +80,19 @@ function screens(rows) {
 /** Returns what is to be said of the permission dialog of Claude Code, which RULE was measured of. */
 function ruleText({ asks, writes, code }) {
   const modes = (names) => (names.length === 0 ? 'none' : names.map((name) => `\`${name}\``).join(', '));
-  return `Claude Code has a permission dialog of its own. It shows all arguments of a call, in more rows than our question gets. A rule opens it:
+  return `Claude Code has a permission dialog of its own. It shows all arguments of a call, in more rows than our question gets. A rule
+opens it:
 \`"permissions": { "ask": ["mcp__live-lisp__edit_definitions", "mcp__live-lisp__write_file"] }\` in \`settings.json\`. A
 trial, with a server that may use the tool without a question, showed whether this dialog could replace our question:
 
-- The dialog came in these modes: ${modes(asks)}. The file was written without the dialog in: ${modes(writes)}.
-  In a trial by hand with 2.1.331, the dialog also came after "don't ask again", with \`--allowedTools\`, and when a
+- The dialog came in these modes: ${modes(asks)}. The file was written without the dialog in:
+  ${modes(writes)}. In a trial by hand with 2.1.331, the dialog also came after "don't ask again", with \`--allowedTools\`, and when a
   \`PreToolUse\` hook allowed the call. A \`PermissionRequest\` hook answers the dialog in place of the human.
 - The server must be started with \`--allow\`. Then code in the image can write files, and nobody is asked. In this trial such
-  code ${code ? 'wrote' : 'did not write'} a file: \`eval_form\` with \`(live-lisp:call-tool :write-file ...)\`. Nor does the server ask in any other client that starts it.
-- The dialog shows the new text but not the old one. For \`rename_symbol\` it shows two names and no file. The approval is not bound to the
-  content of the file, and in the audit log the call looks like one that nobody approved.
+  code ${code ? 'wrote' : 'did not write'} a file: \`eval_form\` with \`(live-lisp:call-tool :write-file ...)\`. Nor does the server ask in any
+  other client that starts it.
+- The dialog shows the new text but not the old one. For \`rename_symbol\` it shows two names and no file. The approval is
+  not bound to the content of the file, and in the audit log the call looks like one that nobody approved.
 
 So the dialog cannot replace our question, and \`live-lisp install\` does not write the rule. With both, the human sees the
 whole new text, but is asked twice.`;
@@ -106,8 +108,8 @@ function page({ rows, rule, quirks }) {
 
 # Clients
 
-This page shows how real clients from npm behave with the built server. A scripted model on loopback makes the same calls in each
-client, and the messages between client and server are recorded. Nothing leaves the machine. \`tests/clients/\` has the tests, and
+This page shows how real clients from npm behave with the built server. A scripted model on loopback makes the same calls in
+each client, and the messages between client and server are recorded. Nothing leaves the machine. \`tests/clients/\` has the tests, and
 \`${COMMAND}\` runs them.
 
 Codex has two columns, since it shows tools differently to different models: the first model runs JavaScript that calls them. The

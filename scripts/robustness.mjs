@@ -81,8 +81,8 @@ server. The server runs with \`--replay off\`, so that a new image does not get 
 - The server survives, and the next evaluation works.
 - The image keeps its state, or the next answer reports that the image is new, and what was lost.
 
-Machine: ${result.machine}. Measured by \`${COMMAND}\`; \`make test\` runs some of the cases. The time limit of a call is 0.5 s unless a
-case needs another.
+Machine: ${result.machine}. Measured by \`${COMMAND}\`;
+\`make test\` runs some of the cases. The time limit of a call is 0.5 s unless a case needs another.
 
 In ${rows.length - replaced} cases the image survives, and in ${replaced} it is replaced. ${failed === 0 ? 'All' : rows.length - failed} cases end as they must.
 
