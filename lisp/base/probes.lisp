@@ -297,6 +297,7 @@ and the path of its fasl, and return its value."
   (let ((mutex (sb-thread:make-mutex)))
     (sb-sys:with-pinned-objects (mutex) (= instance-tag (logand (object-address mutex) 15)))))
 (define-probe (close-region) (progn (close-region) (listp (list 1))))
+(define-probe (filler-tag) (typep filler-tag '(integer 1 255)))
 (define-probe (word-object)
   (let ((mutex (sb-thread:make-mutex)))
     (sb-sys:with-pinned-objects (mutex)

@@ -217,6 +217,9 @@ objects in a region that is open."
 (define-internal-variable instance-tag
   "The lowest four bits of a pointer to an instance, its lowtag."
   ("SB-VM" "INSTANCE-POINTER-LOWTAG") 3)
+(define-internal-variable filler-tag
+  "The widetag in the lowest octet of a filler header. The collector puts a filler where objects of a
+page are dead. The upper half of its header has its number of words." ("SB-VM" "FILLER-WIDETAG"))
 (define-internal-variable stack-end-slot
   "The index of the thread slot that holds the end of the control stack."
   ("SB-VM" "THREAD-CONTROL-STACK-END-SLOT"))

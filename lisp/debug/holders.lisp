@@ -130,16 +130,6 @@ this thread has bound to another object than their global value."
                            (global-value-of symbol))))
           collect (cons symbol (symbol-value symbol))))
 
-(defun stack-objects ()
-  "Return a list of the objects to which words on the stack of this thread point. Include words that
-are left from earlier calls, since the garbage collector also respects them."
-  (let ((objects '()))
-    (close-region) ; WORD-OBJECT finds no objects in an open allocation region.
-    (stack-words (lambda (word)
-                   (multiple-value-bind (object valid) (word-object word nil)
-                     (when valid (push object objects)))))
-    objects))
-
 (defun root-threads ()
   "Return a list of the threads of the program. A search for references begins at the objects on
 their stacks and in their bindings of variables."

@@ -6,29 +6,61 @@
   "Return the name of LOCK, a mutex, as text of at most 60 characters."
   (print-safely 60 (or (sb-thread:mutex-name lock) "without a name") "~A"))
 
-(defun stack-words (function)
-  "Call FUNCTION with each word, an integer, on the stack of this thread, from the current frame to
-the oldest. Stop after 4000000 octets."
-  (when (and this-slot stack-end-slot)
-    (let ((thread (thread-slot this-slot)) (here (stack-pointer)))
-      (when (plusp (sb-sys:sap-int thread))
-        (loop with end = (- (sb-sys:sap-ref-word thread (* word-octets stack-end-slot))
-                            (sb-sys:sap-int here))
-              for offset from 0 below (min end 4000000) by word-octets
-              do (funcall function (sb-sys:sap-ref-word here offset)))))))
+(defun allocated-p (word page)
+  "Return true if WORD, an address on the heap page with number PAGE, is below the end of its used
+words. Another thread can allocate above it at any time."
+  (< (mod word page-octets)
+     (* word-octets (ash (or (page-slot page +page-words+) 0) -1))))
+
+(defun dead-p (word)
+  "Return true if WORD, an address on a heap page, is in a filler. What is left there of a dead
+object looks like an object, but points to memory that was freed."
+  (and filler-tag
+       (loop with address = (logandc2 word 15)
+             for position = (- word (mod word page-octets)) then (+ position (* word-octets size))
+             while (<= position address)
+             for header = (sb-sys:sap-ref-word (sb-sys:int-sap position) 0)
+             for filler = (= filler-tag (logand header 255))
+             ;; Each object begins at a multiple of two words.
+             for size = (if filler (max 2 (ash header -32)) 2)
+             thereis (and filler (< address (+ position (* word-octets size)))))))
+
+(defun object-word-p (word)
+  "Return true if WORD, an integer, does not point to the heap, or can point to a live object there.
+Without this test WORD-OBJECT would return things that are no objects, and the next collection after
+a reference to one of these would end the image."
+  (let ((page (page-index word)))
+    (or (minusp page) (and (allocated-p word page) (not (dead-p word))))))
+
+(defun stack-objects (&optional (wanted-p (constantly t)))
+  "Return a list of the objects to which words on the stack of this thread point, from the current
+frame to the oldest, up to 4000000 octets. Include words that are left from earlier calls, since the
+garbage collector also respects them. WANTED-P is a predicate for the word, an integer."
+  (let ((objects '()))
+    (when (and this-slot stack-end-slot)
+      (let ((thread (thread-slot this-slot)) (here (stack-pointer)))
+        (when (plusp (sb-sys:sap-int thread))
+          ;; WORD-OBJECT looks for the word in the pages of the heap. A collection in another thread
+          ;; would move objects meanwhile, and the result could be no object.
+          (sb-sys:without-gcing
+            (close-region) ; WORD-OBJECT finds no objects in an open allocation region.
+            (loop with end = (- (sb-sys:sap-ref-word thread (* word-octets stack-end-slot))
+                                (sb-sys:sap-int here))
+                  for offset from 0 below (min end 4000000) by word-octets
+                  for word = (sb-sys:sap-ref-word here offset)
+                  do (when (and (funcall wanted-p word) (object-word-p word))
+                       (multiple-value-bind (object valid) (word-object word nil)
+                         (when valid (push object objects)))))))))
+    objects))
 
 (defun locks-of-thread ()
   "Return a list of the names of the mutexes that this thread holds. Search for them on the stack of
 the thread, where the code that will release a mutex keeps it."
   (let ((locks '()))
-    (close-region)
-    (stack-words (lambda (word)
-                   (when (= instance-tag (logand word 15))
-                     (multiple-value-bind (object valid) (word-object word nil)
-                       (when (and valid
-                                  (typep object 'sb-thread:mutex)
-                                  (eq (sb-thread:mutex-owner object) sb-thread:*current-thread*))
-                         (pushnew object locks))))))
+    (dolist (object (stack-objects (lambda (word) (= instance-tag (logand word 15)))))
+      (when (and (typep object 'sb-thread:mutex)
+                 (eq (sb-thread:mutex-owner object) sb-thread:*current-thread*))
+        (pushnew object locks)))
     (mapcar #'lock-name locks)))
 
 (defun awaited-lock (thread)
