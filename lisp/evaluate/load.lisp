@@ -137,7 +137,7 @@ is \"listed\", remove them only if earlier answers have shown all of them to the
    "Results of the files that were loaded, in load order, up to the file in which the load
    stopped."))
 
-(define-operation ("load-files" :members t :holds t :gives load-files-data)
+(define-operation ("load-files" :members t :gives load-files-data)
     ((files (list string) "Native names of files.")
      (folder string "The native name of a folder for the fasls."))
   "Compile and load each of FILES, in the order in which their systems load them. All are one

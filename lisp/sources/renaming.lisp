@@ -246,11 +246,10 @@ nickname for the package OTHER-NAME in the package PACKAGE-NAME."
                                      when other collect (renaming-data other new)))
              "packageNames" (all-package-names)
              "localNicknames" (all-local-nicknames)
-             ;; Those that were loaded first come first.
-             "files" (remove-duplicates (append (loop for path being the hash-keys of **files**
-                                                      collect path)
-                                                (loaded-files))
-                                        :test #'equal :from-end t))))))
+             "files" (remove-duplicates (append (loaded-files)
+                                                (loop for path being the hash-keys of **files**
+                                                      collect path))
+                                        :test #'equal))))))
 
 ;;; Renaming in the image
 
@@ -305,7 +304,9 @@ NEW name the same class, so that the instances keep their class."
 
 (define-operation ("rename-prepare" :gives (list string))
     ((home string "The name of the package of the symbols.")
-     (names (list (tuple string string)) "Pairs of an old and a new name."))
+     (names (list (tuple string string)) "Pairs of an old and a new name.")
+     (structures (list string) :optional
+      "Texts that name structures with renamed slots, which are removed."))
   "Replace symbols by new ones. Afterwards the server loads the files that define the symbols.
 Return a list of the old names that still name the old symbols."
   (call-user-code
@@ -315,6 +316,10 @@ Return a list of the old names that still name the old symbols."
        (loop for (old . new) in pairs
              do (let ((*package* package)) (move-state old new))
                 (move-exports old new)))
+     ;; The files define these structures again, and SBCL signals an error if the slots differ.
+     (dolist (text structures)
+       (let* ((symbol (named-symbol text nil)) (*package* (symbol-package symbol)))
+         (forget-class symbol)))
      ;; PAIRS-IN now skips the symbols that MOVE-EXPORTS has uninterned.
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 

@@ -142,34 +142,6 @@ test('accessors and calls of constructors follow a slot', async () => {
   expect(await value('(shop::item-cost (shop::free))')).toBe('0');
 });
 
-test('instances, subtypes and the code of other files stay when a structure or its slot is renamed', async () => {
-  at.put(
-    'code.lisp',
-    `${CODE}(defstruct (crate (:include item)) lid)\n(defvar *crate* (make-crate :price 3))\n`,
-  );
-  at.put('more.lisp', '(in-package :shop)\n(defun count-of (item) (item-count item))\n');
-  for (const path of ['code.lisp', 'more.lisp']) await at.answer('load_file', { path });
-  expect(await rename('shop::price', 'cost')).not.toContain('Warnings');
-  expect(await value('(list shop::*crate* (shop::count-of shop::*crate*))')).toBe(
-    '(#S(SHOP::CRATE :COST 3 :COUNT 1 :LID NIL) 1)',
-  );
-  // After this one more.lisp is loaded again, and after the file that defines the structure.
-  await rename('shop::item', 'ware');
-  const costs = '(list (shop::ware-cost shop::*crate*) (shop::count-of (shop::make-ware)))';
-  expect(await value(costs)).toBe('(3 1)');
-  expect(await at.answer('restart_image', {})).not.toContain('Not built again');
-  expect(await value(costs)).toBe('(3 1)');
-  rmSync(join(at.root, 'more.lisp'));
-});
-
-test('accessors keep the prefix that a structure gives them', async () => {
-  for (const prefix of ['item-', '#:item-', '"ITEM-"']) {
-    at.put('code.lisp', CODE.replace('defstruct item', `defstruct (item (:conc-name ${prefix}))`));
-    await at.answer('load_file', { path: 'code.lisp' });
-    expect(await rename('shop::item', 'ware', { dry_run: true })).not.toContain('ITEM-PRICE');
-  }
-});
-
 test('instances and values stay', async () => {
   await value("(defvar *b* (make-instance 'shop::basket :items '(1)))");
   await value('(setf shop::*rate* 7)');

@@ -118,12 +118,11 @@ export class Recorder {
     const contents = new Map<string, Buffer | undefined>();
     for (const file of files) contents.set(file, await this.#contentOf(file));
     return (_, { data }) => {
-      const { value: values = [], wentOnBy } = data as LoadFilesData;
       // `load-files` also removes definitions that the files no longer have. A rebuild must do the same.
-      for (const value of values)
+      for (const value of (data as LoadFilesData).value ?? [])
         this.#loadedFile(
           { path: value.file, content: contents.get(value.file), forget: true },
-          { value, ...(wentOnBy && { wentOnBy }) },
+          { value },
           'done',
         );
     };

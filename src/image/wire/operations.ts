@@ -2246,6 +2246,8 @@ export interface Operations {
       /** The name of the package of the symbols. */ home: string;
       /** Pairs of an old and a new name. */
       names: readonly (readonly [string, string])[];
+      /** Texts that name structures with renamed slots, which are removed. */
+      structures?: readonly string[];
     };
     data: { value?: string[] };
   };
@@ -2305,7 +2307,7 @@ export interface Operations {
       /** Native names of files. */ files: readonly string[];
       /** The native name of a folder for the fasls. */
       folder: string;
-    } & Hold;
+    };
     data: LoadFilesData;
   };
   /** Load FILE, which is a start file of the user. */

@@ -6,7 +6,7 @@ import type { Reply } from '../../image/wire/call.ts';
 import type { Item, RenameFacts, RenameFinished } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { readableName } from '../../source/qualified.ts';
+import { readableName, unqualifiedName } from '../../source/qualified.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
@@ -63,9 +63,6 @@ class ImageUpdate {
   readonly #inImage = new Set<string>();
   /** The real paths of the Lisp files that the rename changed. */
   readonly #changed: string[];
-  /** True when the loads define structures again with other names of slots or of included structures. SBCL warns and
-   * asks before that. The layout stays, so the restart that keeps instances and the code of other files is safe. */
-  readonly #keepsLayout: boolean;
   readonly #outcome: Followed = {
     loaded: [],
     problems: [],
@@ -87,7 +84,6 @@ class ImageUpdate {
     this.#shownWarnings = shownWarnings;
     this.#facts = facts;
     this.#context = context;
-    this.#keepsLayout = (facts.structures ?? []).length > 0;
     this.#changed = plan.changes
       .filter(({ real, edits }) => isSource(real) && edits.some(({ how }) => how !== 'prose'))
       .map(({ real }) => real);
@@ -101,11 +97,16 @@ class ImageUpdate {
    *  4. `rename-finish` removes the definitions of the old names, unless other code still uses one. */
   async run(): Promise<Followed> {
     for (const file of this.#facts.files ?? []) this.#inImage.add(await realPathOf(file));
-    // In the order in which the image loaded them, since only files of a system have another.
-    const files = [...this.#inImage].filter((file) => this.#changed.includes(file));
+    const files = this.#changed.filter((file) => this.#inImage.has(file));
     const { home } = this.#facts;
     const names = this.#facts.renamings.map(({ from, to }): [string, string] => [from, to]);
-    const prepared = await this.#image.call('rename-prepare', { home, names }, this.#options());
+    const bare = unqualifiedName(this.#facts.name);
+    // The structures whose slots are renamed. `rename-prepare` removes them, because SBCL signals an error when a load
+    // defines a structure again with other slots.
+    const structures = (this.#facts.structures ?? [])
+      .filter(({ slots = [] }) => slots.some(([slot]) => slot === bare))
+      .map(({ name }) => name);
+    const prepared = await this.#image.call('rename-prepare', { home, names, structures }, this.#options());
     this.#recordProblems(prepared);
     if (!this.#outcome.failed) await this.#load(files);
     if (!this.#outcome.failed) {
@@ -129,9 +130,8 @@ class ImageUpdate {
 
   async #load(files: string[]): Promise<void> {
     if (files.length === 0) return;
-    const restarts = this.#keepsLayout ? ['RECKLESSLY-CONTINUE'] : [];
     const reply = await withTemporaryFolder((folder) =>
-      this.#image.call('load-files', { files, folder, restarts }, this.#options()),
+      this.#image.call('load-files', { files, folder }, this.#options()),
     );
     const done = reply.data.value ?? [];
     const loaded = done.filter(({ notLoaded }) => !notLoaded).map(({ file }) => file);
@@ -157,9 +157,7 @@ class ImageUpdate {
     // Warnings that any load can cause, such as that a test is redefined, are left out.
     const serious = ('warnings' in data ? (data.warnings ?? []) : []).filter(
       ({ severity, offset }) =>
-        severity === 'error' ||
-        severity === 'undefined' ||
-        (severity === 'warning' && offset !== undefined && !this.#keepsLayout),
+        severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
     );
     const warnings =
       earlierAnswers === undefined ? serious : this.#shownWarnings.newFor(earlierAnswers, serious);
