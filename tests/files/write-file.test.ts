@@ -46,6 +46,13 @@ describe('write_file', () => {
     expect(tree(at.root)).toEqual(['empty', 'new', 'new/deep', 'new/deep/λ.lisp']);
   });
 
+  test('tells which file is behind a link', async () => {
+    at.put('real.lisp', '1\n');
+    symlinkSync('real.lisp', join(at.root, 'link.lisp'));
+    expect(await write('link.lisp', '2\n')).toBe('Wrote 2 bytes to link.lisp, which is real.lisp');
+    expect(text('real.lisp')).toBe('2\n');
+  });
+
   test('S2.17 replaces what is there, once a human has seen the difference', async () => {
     at.put('a.txt', 'one\ntwo\nthree\n');
     expect(await write('a.txt', 'one\n2\nthree')).toBe('Wrote 11 bytes to a.txt');

@@ -1,5 +1,6 @@
 // Defines the tool write_file, which writes whole files.
 
+import { relative, resolve } from 'node:path';
 import { type FileDiff, fileDiffOf, newFileDiff, wholeContentDiff } from '../../files/diff.ts';
 import { binaryKind, decode, encode } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
@@ -53,7 +54,10 @@ export function writeFileTool(workspace: Workspace) {
         before = lispTextOf(present);
       };
       const name = await replaceFile(workspace, path, bytes, confirm, signal);
-      const headline = `Wrote ${bytes.length} bytes to ${visibleName(path)}`;
+      const asked = resolve(workspace.root, path);
+      const elsewhere = ![asked, relative(workspace.root, asked)].includes(name);
+      const actual = elsewhere ? `, which is ${visibleName(name)}` : '';
+      const headline = `Wrote ${bytes.length} bytes to ${visibleName(path)}${actual}`;
       const warning = newImbalanceText(visibleName(name), before, args.content);
       return {
         data: { path: name, bytes: bytes.length, ...(warning !== undefined && { warning }) },
