@@ -22,7 +22,7 @@ export function derivedNames(facts: RenameFacts, to: string, forms: readonly For
   for (const structure of facts.structures ?? []) ofStructure(structure, from, to, written, derived);
   const isWritten = (name: string) =>
     [...written].some(
-      (each) => each === name || (each !== from && each.includes(from) && name.includes(each)),
+      (each) => each === name || (each !== from && each.includes(from) && name.startsWith(each)),
     );
   for (const name of facts.made ?? []) {
     const made = derived.names.has(name) || isWritten(name) ? undefined : madeOf(name, from, to);
