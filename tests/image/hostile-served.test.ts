@@ -123,7 +123,7 @@ describe('a program that serves, and instead of an answer', () => {
     [
       'says that it was stopped',
       ({ say }) => say({ stopped: true }),
-      '(live-lisp:stop) took live-lisp out of it',
+      '(live-lisp:stop) disconnected live-lisp from it',
     ],
     [
       'says nothing',

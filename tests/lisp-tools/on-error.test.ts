@@ -28,7 +28,7 @@ test('an error of the handler is held, and what comes of it is the answer of the
   expect(text).toMatch(/^Held as error 1, for 60 s/m);
   expect(text).toMatch(/\d: \(LIVE-LISP-USER::QUOTIENT 6 0\)/);
   expect(await session.text('debug', { error: 1, retry: true })).toMatch(
-    /^There is no form to evaluate again\. The nearest frame that allows it is \d\./,
+    /^There is no form to evaluate again\. The nearest frame with which this works is \d\./,
   );
   expect(await session.text('debug', { error: 1, restart: 'use-value', values: ['(* 6 7)'] })).toBe('(42)');
 });

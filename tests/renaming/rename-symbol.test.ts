@@ -157,7 +157,7 @@ test('instances, subtypes and the code of other files stay when a structure or i
   await rename('shop::item', 'ware');
   const costs = '(list (shop::ware-cost shop::*crate*) (shop::count-of (shop::make-ware)))';
   expect(await value(costs)).toBe('(3 1)');
-  expect(await at.answer('restart_image', {})).not.toContain('Not built again');
+  expect(await at.answer('restart_image', {})).not.toContain('Not rebuilt');
   expect(await value(costs)).toBe('(3 1)');
   rmSync(join(at.root, 'more.lisp'));
 });
@@ -213,7 +213,7 @@ test('a load that fails leaves the old definitions', async () => {
   const answer = await rename('shop::*rate*', '*factor*');
   expect(answer).toContain('The load of code.lisp did not finish.');
   expect(answer).toContain(
-    '\nNone of these files was loaded to its end. The files are written, but the image keeps the definitions under the old name.\n',
+    '\nNone of these files was loaded to its end. The files are written, but the image keeps the definitions under the old name. Correct the errors below, then load the files with load_file.\n',
   );
   expect(await value("(boundp 'shop::*rate*)")).not.toBe('NIL');
 });

@@ -14,7 +14,7 @@ import { evaluate, fix, showHeld } from './looking.ts';
 const DEBUG = {
   name: 'debug',
   description:
-    'Debug a stopped error or thread: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past errors use get_last_error. Parameter error alone: condition, frames and restarts; with frame: its variables.',
+    "Debug a stopped error or thread: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past errors use get_last_error. Parameter 'error' alone: condition, frames and restarts; with frame: its variables.",
   parameters: [
     {
       name: 'error',
@@ -149,7 +149,7 @@ function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   const needsError = action !== undefined || args.fix !== undefined || args.frame !== undefined;
   if (args.error === undefined && needsError) {
     throw new CallError(
-      'Give the parameter error: the number of a held error. debug without arguments lists them.',
+      "Give parameter 'error': the number of a held error. debug without arguments lists them.",
     );
   }
   return action;
