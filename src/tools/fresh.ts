@@ -86,7 +86,7 @@ function checkFresh({ fresh, edits, on_error }: Arguments): void {
     );
   if (on_error === 'hold')
     throw new CallError(
-      'Give fresh or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it cannot hold an error.',
+      "Give 'fresh' or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it cannot hold an error.",
     );
 }
 

@@ -133,7 +133,7 @@ describe('users of a structure', () => {
     put('s.lisp', ...point('w x y'));
     expect(await load('s.lisp')).toContain('CONTINUE');
     expect(await load('s.lisp')).toBe(
-      'Loaded s.lisp\n\nThe structure P::POINT changed, and 2 instances were made before. Its functions refuse them. Make them again.',
+      "Loaded s.lisp\n\nThe structure P::POINT changed; 2 instances still have the old layout. The structure's functions refuse them. Make them again.",
     );
     expect(await session.eval('(values (ignore-errors (p::point-x (first p::*points*))))')).toBe('NIL');
     expect(await session.eval('(values (ignore-errors (p::point-x (second p::*points*))))')).toBe('NIL');

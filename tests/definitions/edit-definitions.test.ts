@@ -289,7 +289,7 @@ describe('without asking anybody, it refuses', () => {
       `edits[0]: twice matches 2 definitions:
   shop.lisp:28  (defun twice)
   shop.lisp:29  (defun twice)
-Give its line, too.`,
+Give 'line', too.`,
     ],
     [
       'an open list, with what would close it',

@@ -125,7 +125,7 @@ describe('an image that runs', () => {
     const { text } = await begin(session, form);
     for (let times = 0; times < 3; times++) {
       expect(await status(session)).toMatch(
-        /\n\nCalls:\n {2}\d+: eval_form \(sb-sys:without-interrupts .*\)\n\ninterrupt ends/,
+        /\n\nCalls:\n {2}\d+: eval_form \(sb-sys:without-interrupts .*\)\n\ninterrupt with the number of a call \(job\) ends/,
       );
     }
     await session.eval('(setf *go* t)');

@@ -200,7 +200,7 @@ test('what is built again is suspected while images are lost soon, and left by a
   const reported: string[] = [];
   for (const _ of [1, 2, 3, 4, 5]) reported.push(...(await reportedOf('(sb-ext:exit :abort t)')));
   reported.push(...(await reportedOf('(harmless)')));
-  expect(reported.map((text) => /\nEach of the .*/.exec(text)?.[0] ?? '')).toEqual([
+  expect(reported.map((text) => /\nThe \d previous .*/.exec(text)?.[0] ?? '')).toEqual([
     '',
     '',
     ...[2, 3, 4].map((count) => suspected(count).trimEnd()),

@@ -118,8 +118,8 @@ test('C20 a human is asked before the journal is forgotten, and shown what is at
     [
       'Approve restart_image (dangerous)? all values, threads, open files and',
       '\u2026 connections of the image are lost',
-      'Not rebuilt, and forgotten: what this session defined and loaded (1 step',
-      '\u2026 of its journal).',
+      'Not rebuilt, and forgotten: what this session defined and loaded (1 step of',
+      '\u2026 its journal).',
       'The Lisp image is ended and a fresh one started.',
       'Variables that were set (1): COMMON-LISP-USER::*X*.',
       'All of it: FILE',

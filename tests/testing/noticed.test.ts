@@ -248,7 +248,7 @@ Failed in the running image, pass now: BROKEN`);
     expect(text).toMatch(/\n\nThen:\n5$/);
     expect(existsSync(join(root.path, 'new'))).toBe(false);
     expect(await session.text('run_tests', { touching: 'shop::pair' })).toBe(
-      'No run has recorded coverage yet. Call run_tests with coverage: true, then with touching.',
+      "No run has recorded coverage yet. Call run_tests with coverage: true, then with 'touching'.",
     );
   });
 });

@@ -108,7 +108,7 @@ function patternOf(
   { line, text, old, new: replacement }: EditMembers,
 ): CallPattern {
   if (old === undefined || replacement === undefined || (line ?? text) !== undefined)
-    throw new CallError('op: "calls" takes only definition, old, new and path.');
+    throw new CallError("op: \"calls\" takes only 'definition', 'old', 'new' and 'path'.");
   if (operator !== undefined || symbol.startsWith('SETF '))
     throw new CallError(`op: "calls" needs the name of a function or macro, not ${name}.`);
   const pattern = callPatternOf(old, replacement);

@@ -347,7 +347,7 @@ function detailRequest(found: readonly Located[]): string {
     return `Give the name with its package: ${visibleName([...names].join(' or '))}.`;
   const files = new Set(found.map(({ file }) => file));
   if (files.size === found.length) return "Give 'path', too.";
-  return files.size === 1 ? 'Give its line, too.' : "Give 'path' and 'line', too.";
+  return files.size === 1 ? "Give 'line', too." : "Give 'path' and 'line', too.";
 }
 
 function rowsText(found: readonly Located[]): string {

@@ -114,7 +114,9 @@ function checkArguments({ args }: Observing, mode: Mode): void {
       `Parameter 'functions' works only in the modes calls and types; mode ${mode} observes the whole program. Leave the parameter out.`,
     );
   if (records && form !== undefined && seconds !== undefined)
-    refuse('Give either form or seconds: calls are recorded while the form runs, or for that many seconds.');
+    refuse(
+      "Give either 'form' or 'seconds': calls are recorded while the form runs, or for that many seconds.",
+    );
   if (!records && where !== undefined)
     refuse("Parameter 'where' filters recorded calls, so it needs parameter 'functions'.");
 }

@@ -228,7 +228,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
 async function reaching({ reached, places }: TestDependencies, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(
-      'No run has recorded coverage yet. Call run_tests with coverage: true, then with touching.',
+      "No run has recorded coverage yet. Call run_tests with coverage: true, then with 'touching'.",
     );
   }
   const found = reached.find(name);
