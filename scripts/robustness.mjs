@@ -49,7 +49,7 @@ function groupSection({ title, rows }) {
 /** Returns how it was told that the image was replaced or mended, without how it was built again. */
 function reportedText(reported) {
   const first = reported.find((text) => text !== '');
-  return first === undefined ? '' : cell(first.split(/ Built again| Variables have/)[0]);
+  return first === undefined ? '' : cell(first.split(/ Rebuilt| Built again| Variables have/)[0]);
 }
 
 function sequenceTable(passages) {

@@ -19,7 +19,7 @@ const CONFINED =
 const MEMORY =
   'Memory: heap 31 MB of 4096 MB; 3 garbage collections took 0.1 s; image 62 MB resident; server 68 MB resident';
 
-const REBUILT = 'Built again in 0.1 s';
+const REBUILT = 'Rebuilt in 0.1 s';
 const RAN = '(0.1 s).';
 
 /** Returns TEXT with the time, duration, process, memory and home folder of an ordinary user in place of those of this
@@ -33,7 +33,7 @@ function stable(text) {
     .replace(/^Memory: heap.*/gm, MEMORY)
     .replace(/^Threads: \d+,/gm, 'Threads: 2,')
     .replace(/^Code in the image is in .*/gm, CONFINED)
-    .replace(/Built again in \d+\.\d s/g, REBUILT)
+    .replace(/Rebuilt in \d+\.\d s/g, REBUILT)
     .replace(/\(\d+\.\d s\)\.$/gm, RAN)
     .replace(/\/\S*\/\.state\//g, '~/.local/state/')
     .replace(/\/\S*\/demo\//g, '~/demo/');

@@ -17,7 +17,7 @@ const FLAG_HELP = {
   'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; default: sbcl on PATH, or one from a package manager',
   'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
   'image WHICH':
-    "auto (default): the image that serves this workspace, or else a new image of this server; own: always a new image of this server; NAME: the serving image of that name; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005: the image behind that port; NAME=COMMAND, such as build='ssh -T build sbcl': an image that COMMAND starts elsewhere; can be given several times: calls then choose one with the parameter image",
+    "auto (default): the image that serves this workspace, or else a new image of this server; own: always a new image of this server; NAME: the serving image of that name; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005: the image behind that port; NAME=COMMAND, such as build='ssh -T build sbcl': an image that COMMAND starts elsewhere; can be given several times: calls then choose one with parameter 'image'",
   'map NAME:LOCAL=REMOTE':
     'with --image NAME=COMMAND: the local folder LOCAL is called REMOTE where the image runs; can be given several times',
   'sandbox HOW':
@@ -26,10 +26,10 @@ const FLAG_HELP = {
   'write DIR': 'another directory that code in the sandbox can change; can be given several times',
   'eval-timeout SECONDS': 'limit of one evaluation (default 30)',
   'hold SECONDS':
-    'how long debug holds an error after each use of debug (default 60); then the failed call ends',
+    'how long an error stays held without a use of debug (default 60); then the failed call ends',
   'init FILE': 'a Lisp file to load into every new image',
   'libraries MANAGER':
-    'auto (default): load Quicklisp, qlot or ocicl when first needed, if it is set up; none; or the name of one',
+    'auto (default): load Quicklisp, qlot or ocicl when first needed, whichever is set up; none: load none; or the name of one of them',
   'tool-names STYLE':
     'snake (default): list apropos_search and who_calls; contract: list apropos-search and who-calls',
   'list MODE':

@@ -340,7 +340,7 @@ by a period."
 
 (define-ability "readtable and policy"
   :without
-  "a lost image is built again without changes of the readtable and of the compiler's policy")
+  "a lost image is rebuilt without changes of the readtable and of the compiler's policy")
 
 (define-internal macro-characters
                  (readtable)
@@ -371,7 +371,7 @@ maps sub-characters to the functions of this character."
 
 (define-ability "effects"
   :without
-  "a lost image is built again only from forms that are seen to define something, and symbols that unreadable text has made stay")
+  "a lost image is rebuilt only from forms that are seen to define something, and symbols that unreadable text has made stay")
 
 (define-internal-name +name-check+
   "The name of the function that SBCL calls before it defines or undefines a name. It signals an

@@ -57,7 +57,8 @@ table. If VALUE is a string that cannot be converted, \"failed\" is true, and \"
     (cond ((and (stringp value) why)
            (object "failed" t
                    "text" (format nil
-                                  "Its result, a string of ~D characters, cannot be passed on: ~A."
+                                  "Its result, a string of ~D characters, cannot be sent to the ~
+                                   server: ~A."
                                   (length value) why)))
           ((or (stringp value) (and (hash-table-p value) data)) (object "data" data))
           (data (object "data" data "text" (result-text value)))

@@ -23,7 +23,7 @@ export function callToolDefinition(): McpTool {
   return {
     name: CALL_TOOL.name,
     description:
-      'Call any tool that search_tools finds, by its name and with its arguments. It checks, asks and answers as that tool does.',
+      'Call any tool that search_tools finds, by its name and with its arguments. Checks, approval and answer are the same as for that tool.',
     inputSchema: inputSchema(CALL_TOOL),
     _meta: { 'anthropic/alwaysLoad': true },
   };

@@ -50,7 +50,7 @@ export class UnresponsiveFolderError extends UnreadableFile {
     super(
       folder === requested
         ? 'its file system does not answer'
-        : `the file system of ${visibleName(folder)} does not answer; until it does, live-lisp uses no other file system that could hang`,
+        : `the file system of ${visibleName(folder)} does not answer; until it does, live-lisp uses only files on local disks`,
     );
     this.folder = folder;
   }

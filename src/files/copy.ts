@@ -182,7 +182,7 @@ function spaceError(error: unknown): CallError | undefined {
   const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
   if (!isFull) return undefined;
   return new CallError(
-    `run_tests tries edits in a copy of the workspace. The copy does not fit into ${visibleName(tmpdir())}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
+    `run_tests tries edits in a copy of the workspace. The copy does not fit into ${visibleName(tmpdir())}, so the call failed. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
   );
 }
 

@@ -170,7 +170,7 @@ function notRemovedText(file: string, more: number, places: Places): string {
   const nothing = `No definition of ${places.fileName(file)} was removed`;
   return more > 0
     ? `${nothing}, because not all these definitions have been listed yet. To list more of them, repeat load_file with forget: true.`
-    : `${nothing}, because this answer is the first to list some of these definitions. To remove all, repeat load_file with forget: true.`;
+    : `${nothing}: forget: true removes only what an earlier answer listed, and this answer lists some definitions for the first time. To remove all, repeat load_file with forget: true.`;
 }
 
 /** Returns lines about those definitions of OLD that load_file with forget: true would not remove, with the reasons. */
@@ -265,8 +265,8 @@ function relaidLines(structures: readonly RelaidStructure[], total?: number): st
     const count = isOne ? '1 instance' : `${instances} instances`;
     const them = isOne ? 'it' : 'them';
     return taken
-      ? `The structure ${name} changed, and ${count} may have been made before. Its functions read slots at the new positions, so with an old instance they return wrong values or corrupt memory. Make ${them} again.`
-      : `The structure ${name} changed, and ${count} ${isOne ? 'was' : 'were'} made before. Its functions refuse ${them}. Make ${them} again.`;
+      ? `The structure ${name} changed; ${count} may still have the old layout. The structure's functions read slots at the new positions, so on an old instance they return wrong values or corrupt memory. Make ${them} again.`
+      : `The structure ${name} changed; ${count} still ${isOne ? 'has' : 'have'} the old layout. The structure's functions refuse ${them}. Make ${them} again.`;
   });
   const more = (total ?? lines.length) - lines.length;
   return more > 0 ? [...lines, `More structures with such instances: ${more}.`] : lines;

@@ -57,7 +57,7 @@ function interruptionText(interruption: Interruption): string {
       ? interrupterText(interruption.byUser)
       : (END_REASONS[reason] ?? 'because the client cancelled it');
   if (stoppedPid !== undefined)
-    return `Given up ${why} after ${after}: the process of the image was stopped by a signal, as by Ctrl-Z, so the call is stopped too. Ask the user to resume the process: kill -CONT ${stoppedPid}. The call is then interrupted; the image and what was done so far are kept.`;
+    return `Given up ${why} after ${after}: the process of the image is stopped, for example by Ctrl-Z, so the call is stopped too. Ask the user to resume the process: kill -CONT ${stoppedPid}. The call is then interrupted; the image and what was done so far are kept.`;
   if (notBegun) {
     return `Ended ${why} after a wait of ${after}; the call had not begun, so nothing was done.`;
   }

@@ -57,7 +57,7 @@ export interface FreshCall {
 export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
   if (withFreshImage !== undefined) return withFreshImage;
   throw new CallError(
-    "Parameter 'fresh' starts an SBCL on this machine, but the command of --image starts this session's image elsewhere, so nothing was done. Call without fresh.",
+    "Parameter 'fresh' starts an SBCL on this machine, but the command of --image starts this session's image elsewhere, so nothing was done. Call without 'fresh'.",
   );
 }
 

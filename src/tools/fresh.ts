@@ -86,7 +86,7 @@ function checkFresh({ fresh, edits, on_error }: Arguments): void {
     );
   if (on_error === 'hold')
     throw new CallError(
-      'Give fresh or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it cannot hold an error.',
+      "Give 'fresh' or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it cannot hold an error.",
     );
 }
 
@@ -166,9 +166,10 @@ async function differences(call: FreshCall, fresh: ToolDependencies): Promise<st
   const ofRunning = image.running
     ? (await image.call('inventory', { files, packages }, asking(context))).data.value
     : {};
-  if (ofRunning === undefined) return 'The running image did not answer, so it was not compared.';
+  if (ofRunning === undefined)
+    return 'The running image did not answer, so it was not compared with the fresh one.';
   if (ofRunning.files === undefined)
-    return 'The running image has loaded none of these files, so it was not compared.';
+    return 'The running image has loaded none of these files, so it was not compared with the fresh one.';
   const unloaded = files.length - ofRunning.files.length;
   // The running image lacks the definitions of files that it has not loaded. So only the files that both images have
   // loaded are compared.

@@ -21,7 +21,7 @@ const NAME_LIMIT = 10;
 /** Sections that list forms of the lost image. Each has a title, and a function that returns the forms. */
 const FORM_SECTIONS: readonly [title: string, formsOf: (held: ImageContents) => Beginnings][] = [
   [
-    'Forms built again with the initial values of variables, not the values set since',
+    'Forms rebuilt with the initial values of variables, not the values set since',
     ({ differing }) => differing,
   ],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
@@ -42,10 +42,10 @@ export function lossText(report: LossReport): string {
   if (rebuilt === undefined) return [`${head} ${nothingText(report, rest.length > 0)}`, ...rest].join('\n');
   return [
     `${head} ${builtText(rebuilt)}`,
-    section('Not built again', linesOf(rebuilt.failed)),
+    section('Not rebuilt', linesOf(rebuilt.failed)),
     unreachedText(rebuilt),
     damagedText(report),
-    section('Built again, but this is missing', linesOf(rebuilt.missing)),
+    section('Rebuilt, but this is missing', linesOf(rebuilt.missing)),
     section('Files changed or gone since they were loaded', linesOf(rebuilt.changed)),
     ...rest,
     barrenText(report),
@@ -55,10 +55,10 @@ export function lossText(report: LossReport): string {
 }
 
 function nothingText({ forgotten = 0, held }: LossReport, isMoreBelow: boolean): string {
-  if (forgotten === 0 && held.unfinished.count > 0) return 'There was nothing to build again.';
+  if (forgotten === 0 && held.unfinished.count > 0) return 'There was nothing to rebuild.';
   if (forgotten === 0) return isMoreBelow ? 'Nothing had been defined.' : 'Nothing was lost with it.';
   const steps = `the ${counted(forgotten, 'step')} of the journal (definitions, loads and the like)`;
-  return `As requested, nothing was built again; ${steps} ${forgotten === 1 ? 'was' : 'were'} discarded.`;
+  return `As requested, nothing was rebuilt; ${steps} ${forgotten === 1 ? 'was' : 'were'} discarded.`;
 }
 
 function unreachedText({ unreached }: Rebuilt): string {
@@ -73,7 +73,7 @@ function damagedText({ damaged = 0 }: LossReport): string {
 
 function barrenText({ barren = 0 }: LossReport): string {
   if (barren === 0) return '';
-  return `Each of the ${barren} previous images was also built again and lost soon after. If the rebuilt state is the cause, call restart_image with rebuild: none.`;
+  return `The ${barren} previous images were also rebuilt, and each was lost soon after. If the rebuilt state is the cause, call restart_image with rebuild: none.`;
 }
 
 function lostText({ evaluations, systems, files, tools }: ImageContents): string {
@@ -90,7 +90,7 @@ function lostText({ evaluations, systems, files, tools }: ImageContents): string
 
 function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebuilt): string {
   if (gaveUp) {
-    return 'The state of the lost image was not built again: each attempt ended the new image. restart_image tries once more, without the steps that ended it.';
+    return 'The state of the lost image was not rebuilt: each attempt ended the new image. restart_image tries once more, without the steps that ended it.';
   }
   const parts = [
     forms > 0 && counted(forms, 'form'),
@@ -98,9 +98,9 @@ function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebui
     files.length > 0 && filesText(files),
     tools.length > 0 && `with ${counted(tools.length, 'tool')} (${fewOf(tools, NAME_LIMIT)})`,
   ].filter((part) => part !== false);
-  if (parts.length === 0) return 'Nothing of the lost image could be built again.';
+  if (parts.length === 0) return 'Nothing of the lost image could be rebuilt.';
   const time = (milliseconds / 1000).toFixed(1);
-  return `Built again in ${time} s: ${parts.join(', ')}. Variables have the values that their definitions give.`;
+  return `Rebuilt in ${time} s: ${parts.join(', ')}. Variables have the values that their definitions give.`;
 }
 
 /** Returns the number and names of FILES. The folder that contains all of them is shown once, before the names. */
@@ -185,8 +185,9 @@ function goneText({ notRun, variables }: ImageContents): string {
   // A form that failed or changed the Lisp system is not in `notRun`, but can have set variables too.
   const what = notRun > 0 ? `${counted(notRun, 'form')} in which no definition was seen` : 'assignments';
   const they = notRun === 1 ? 'it' : 'they';
+  const these = notRun === 1 ? 'this form' : notRun > 0 ? 'these forms' : 'these assignments';
   const set = variables.length > 0 ? `; ${they} may have set ${fewOf(variables, NAME_LIMIT)}` : '';
-  return `Not run again: ${what}${set}. What only ${they} made is gone.`;
+  return `Not run again: ${what}${set}. What only ${these} created is gone.`;
 }
 
 function oneLine(text: string): string {

@@ -26,7 +26,7 @@ export function noticeText(notice: ImageNotice): string {
     case 'start file':
       return startFileText(notice.file, notice.ending, notice.output);
     case 'session renewed':
-      return 'Note: with the settings of the session no form could be read, evaluated and printed any more. The readtable and the variables of reader and printer are fresh ones now; the image and its definitions are kept.';
+      return "Note: the session's readtable and its reader and printer variables were replaced by fresh ones, because with the old ones forms could no longer be read, evaluated and printed. The image and its definitions are kept.";
     case 'compiler held':
       return `Note: the thread ${JSON.stringify(notice.thread)} holds SBCL's compiler lock but is not running, so nothing can be compiled. End it with sb-thread:terminate-thread. If calls keep failing, live-lisp replaces the image.`;
     case 'forgotten':
@@ -44,7 +44,7 @@ export function noticeText(notice: ImageNotice): string {
     case 'not serving':
       return `Note: ${notice.why}`;
     case 'journal full':
-      return `Note: the journal is full (${notice.entries} entries). If the image is lost, later definitions and loads will not be built again. Put them into files, and load these in a new session.`;
+      return `Note: the journal is full (${notice.entries} entries). If the image is lost, later definitions and loads will not be rebuilt. Put them into files, and load those in a new session.`;
     case 'journal unwritable':
       return `Note: the journal cannot be written (${notice.why}). This server can still rebuild a lost image, from memory; a later server cannot.`;
   }
@@ -76,7 +76,7 @@ function unusedText(served: Served, ownImageRequiredBy: string | undefined): str
   const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server keeps its own image`;
   return ownImageRequiredBy === undefined
     ? `${head}, because calls have already used it. To use the other image, start a new session of the client.`
-    : `${head}, because it was started with ${ownImageRequiredBy}, and the other image is not sandboxed. To use that image, ask the user to start this server without the flag.`;
+    : `${head}, because the server was started with ${ownImageRequiredBy} and the other image is not sandboxed. To use that image, ask the user to start the server without ${ownImageRequiredBy}.`;
 }
 
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {

@@ -109,7 +109,7 @@ function comparedResult(
       before.isUnmade && `Not all files of ${name} could be loaded, so the call was not made with them.`,
       after.isUnmade && 'Not all files on the disk could be loaded, so the call was not made with them.',
       before.current.length > 0 &&
-        `Not compared, because they were loaded from the disk, not from ${name}: ${listed(before.current, ', ')}.`,
+        `Loaded from the disk on both sides, not from ${name}, so not compared: ${listed(before.current, ', ')}.`,
       /#<|\[\.\.\. /.test(textOf(after, 'Values')) && PRINTED,
     ]),
     failed: before.isUnmade || after.isUnmade,

@@ -133,7 +133,7 @@ describe('users of a structure', () => {
     put('s.lisp', ...point('w x y'));
     expect(await load('s.lisp')).toContain('CONTINUE');
     expect(await load('s.lisp')).toBe(
-      'Loaded s.lisp\n\nThe structure P::POINT changed, and 2 instances were made before. Its functions refuse them. Make them again.',
+      "Loaded s.lisp\n\nThe structure P::POINT changed; 2 instances still have the old layout. The structure's functions refuse them. Make them again.",
     );
     expect(await session.eval('(values (ignore-errors (p::point-x (first p::*points*))))')).toBe('NIL');
     expect(await session.eval('(values (ignore-errors (p::point-x (second p::*points*))))')).toBe('NIL');
@@ -146,7 +146,7 @@ describe('users of a structure', () => {
     await session.eval('(defparameter p::*point* (p::make-point :x 1 :y 2))');
     put('s.lisp', ...point('y x'));
     expect(await load('s.lisp', { restarts: ['RECKLESSLY-CONTINUE'] })).toMatch(
-      /\n\nThe structure P::POINT changed, and 1 instance may have been made before\. Its functions read slots at the new positions, so with an old instance they return wrong values or corrupt memory\. Make it again\.$/,
+      /\n\nThe structure P::POINT changed; 1 instance may still have the old layout\. The structure's functions read slots at the new positions, so on an old instance they return wrong values or corrupt memory\. Make it again\.$/,
     );
     expect(await session.eval('(p::point-x p::*point*)')).toBe('2');
   });

@@ -11,7 +11,7 @@ export const FORGET = 'load_file with forget: true removes what its file no long
 
 /** What an answer ends with that lists what forgetting would remove of e.lisp. */
 export const LISTED =
-  'No definition of e.lisp was removed, because this answer is the first to list some of these definitions. To remove all, repeat load_file with forget: true.';
+  'No definition of e.lisp was removed: forget: true removes only what an earlier answer listed, and this answer lists some definitions for the first time. To remove all, repeat load_file with forget: true.';
 
 /** Has each test begin in an image that has loaded p.lisp, which makes the package P, and nothing else. */
 export function withPackageP(): void {

@@ -132,7 +132,7 @@ describe('within an image', () => {
     [
       'given up when its reading took most of the time of a call',
       JUST_NOW,
-      'Possible callers:\n\n  top-level form at often.lisp:11\nNote: the top-level forms of often.lisp are not all known (it was interrupted); search_in_buffer finds names in that file.',
+      'Possible callers:\n\n  top-level form at often.lisp:11\nNote: not all top-level forms of often.lisp could be read (it was interrupted); search_in_buffer finds names in that file.',
     ],
   ])('a file is %s', async (_what, began, answer) => {
     await session.eval(

@@ -26,12 +26,12 @@ describe('a held error', () => {
     const text = await session.eval(`(app::total '("a" "b"))`, { on_error: 'hold' });
     const [, number] = /error (\d+)/.exec(text) ?? [];
     expect(text).toBe(
-      `Error: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\nHeld as error ${number}, for 60 s after each use of debug.\n\n` +
+      `Error: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\nHeld as error ${number}, until 60 s pass without a use of debug.\n\n` +
         'Frames:\n  0: (SB-KERNEL:TWO-ARG-+ NIL 0)\n  1: (APP::PRICE "b")  shop.lisp:5:3\n  2: (APP::TOTAL ("a" "b"))  shop.lisp:9:17',
     );
     expect(await session.eval('(+ 1 1)')).toBe('2');
     expect(await debug()).toBe(
-      `Held errors (1):\n  ${number}: COMMON-LISP::TYPE-ERROR, held for 60 s after each use`,
+      `Held errors (1):\n  ${number}: COMMON-LISP::TYPE-ERROR, held until 60 s pass without a use`,
     );
     expect(await debug({ error: Number(number) })).toBe(
       `${text}\n\n  4  (defun price (name)\n> 5    (+ 0 (cdr (assoc name *prices* :test #'string=))))`,
@@ -202,7 +202,7 @@ describe('going on', () => {
     const text = await debug({ error, frame: 0, fix, retry: true, package: 'app' });
     expect(text.split('\n\n').slice(0, 1)).toEqual(['Fixed: PRICE']);
     expect(text.split('\n\n').at(-1)).toBe(
-      `Frame 0 cannot be left that way: its code was compiled at too low a debug level. The nearest frame that allows it is 1. Nothing else was done; error ${error} is still held.`,
+      `Frame 0 cannot be left that way: its code was compiled at too low a debug level. The nearest frame with which this works is 1. Nothing else was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });

@@ -43,7 +43,7 @@ test('what never ends in a frame is ended at its limit, and the error stays', as
     /^Error: form 1 cannot be read: [\s\S]*still held\.$/,
   );
   expect(await debug({ error, frame: 0, fix: '(defun takes (b) (let ((x 1 2)) b))', retry: true })).toMatch(
-    /^The fix was evaluated, but with errors \(below\), which are signalled when the code runs\. Error \d+ is still held\./,
+    /^The fix was evaluated, but with compile errors \(below\): running that code signals them\. Error \d+ is still held\./,
   );
   await debug({ error, end: true });
 });

@@ -38,16 +38,16 @@ describe('a frame that cannot be left says why', () => {
   test.each([
     [
       '(flet ((f () (error "No."))) (declare (notinline f)) (list (f)))',
-      'it is a local function, and the code of its caller may assume that it never returns. No listed frame allows it. Give restart, or end: true.',
+      "it is a local function, and the code of its caller may assume that it never returns. This works with no listed frame. Give 'restart', or end: true to abort the call.",
     ],
     [
       '(deeper 2)',
-      'it returns values in a way that only its callers know. The nearest frame that allows it is 3.',
+      'it returns values in a way that only its callers know. The nearest frame with which this works is 3.',
     ],
-    ['(kill 1)', 'it is declaimed never to return. The nearest frame that allows it is 1.'],
+    ['(kill 1)', 'it is declaimed never to return. The nearest frame with which this works is 1.'],
     [
       '(parse-integer "x")',
-      'its code was compiled at too low a debug level. No listed frame allows it. Give restart, or end: true.',
+      "its code was compiled at too low a debug level. This works with no listed frame. Give 'restart', or end: true to abort the call.",
     ],
   ])('%s', async (form, why) => {
     const error = await hold(form);
@@ -64,7 +64,7 @@ describe('a frame that cannot be left says why', () => {
       /^Error: SBCL has not kept the value of A at this point of the frame\. To keep all values, compile the code with debug_level: 3 in eval_form or load_file\./,
     );
     expect(await debug({ error, frame: 0, retry: true })).toBe(
-      `Frame 0 cannot be left that way: its code does not keep all of its arguments. No listed frame allows it. Give restart, retry without frame, or end: true. Nothing was done; error ${error} is still held.`,
+      `Frame 0 cannot be left that way: its code does not keep all of its arguments. This works with no listed frame. Give 'restart', 'retry' without 'frame', or end: true to abort the call. Nothing was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });
@@ -76,7 +76,7 @@ test('a frame whose caller was compiled together with it cannot, when that can k
   );
   const error = await hold('(never 3)');
   expect(await debug({ error, frame: 0, return: '5' })).toBe(
-    `Frame 0 cannot be left that way: it is compiled together with its caller, whose code may assume that it never returns. The nearest frame that allows it is 3. Nothing was done; error ${error} is still held.`,
+    `Frame 0 cannot be left that way: it is compiled together with its caller, whose code may assume that it never returns. The nearest frame with which this works is 3. Nothing was done; error ${error} is still held.`,
   );
   expect(await debug({ error, frame: 3, return: '5' })).toBe('5');
   const folder = ownFolder();
@@ -88,7 +88,7 @@ test('a frame whose caller was compiled together with it cannot, when that can k
   await session.eval(`(load (compile-file "${file}" :block-compile t))`);
   const other = await hold('(block-kill 1)');
   expect(await debug({ error: other, frame: 0, return: '5' })).toMatch(
-    /: it is compiled together with its caller, whose code may assume that it never returns\. The nearest frame that allows it is 1\./,
+    /: it is compiled together with its caller, whose code may assume that it never returns\. The nearest frame with which this works is 1\./,
   );
   expect(await debug({ error: other, frame: 1, return: '6' })).toBe('6');
 });

@@ -43,7 +43,7 @@ describe('a watch', () => {
       return text.startsWith('Held errors (1):') && text;
     });
     expect(list).toMatch(
-      /^Held errors \(1\):\n {2}\d+: COMMON-LISP::TYPE-ERROR in the thread worker five, held for 60 s after each use\n\nError: The value NIL is not of type NUMBER\n[\s\S]*\n\nFrames:\n[\s\S]*\n {2}4 {2}\(defun price \(name\)\n> 5 {4}\(\+ 0 [^\n]*$/,
+      /^Held errors \(1\):\n {2}\d+: COMMON-LISP::TYPE-ERROR in the thread worker five, held until 60 s pass without a use\n\nError: The value NIL is not of type NUMBER\n[\s\S]*\n\nFrames:\n[\s\S]*\n {2}4 {2}\(defun price \(name\)\n> 5 {4}\(\+ 0 [^\n]*$/,
     );
     expect(await debug()).toBe(list.split('\n\n')[0]);
     await debug({ error: Number(/(\d+): /.exec(list)?.[1]), end: true });
@@ -72,7 +72,7 @@ describe('a watch', () => {
     const fix = '(defun price (n) (declare (ignore n)) (loop until cl-user::*got* do (sleep 0.01)) 5)';
     expect(await debug({ error, fix })).toMatch(/^Fixed: PRICE\n/);
     expect(await debug({ error, frame: 1, retry: true, timeout: 0.3 })).toBe(
-      'The frame has not returned yet; its thread still runs. To see where, call debug with the parameter thread.',
+      "The frame has not returned yet; its thread still runs. To see where, call debug with parameter 'thread'.",
     );
     await until('the frame', 10_000, async () =>
       /^Thread worker three\n[\s\S]*\(APP::PRICE #<not kept>\)\n {2}\d: \(APP::TOTAL /.test(

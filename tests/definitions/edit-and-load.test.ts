@@ -305,7 +305,7 @@ Loaded 2 forms of two.lisp`);
     at.put('mixed.lisp', text);
     await at.answer('load_file', { path: 'mixed.lisp' });
     expect(await edit({ definition: 'price', old: '1', new: "'$b" })).toBe(
-      'failed: mixed.lisp cannot be loaded in part: the form at line 3 changes how later forms are read, and also does other things. Nothing was changed. Leave load out, then load the whole file with load_file.',
+      "failed: mixed.lisp cannot be loaded in part: the form at line 3 changes how later forms are read, and also does other things. Nothing was changed. Leave 'load' out, then load the whole file with load_file.",
     );
     expect(await edit({ definition: 'above', old: '1', new: '2' })).toContain('Loaded 1 form of mixed.lisp');
   });

@@ -295,7 +295,7 @@ describe('an edit of all calls that is wrong says why', () => {
     [{ old: '(rate 5)' }, "Parameter 'old' must have a plain symbol for each argument, not 5."],
     [{ old: '(rate &aux b)' }, "Parameter 'old' can have only &optional, &rest and &key, not &AUX."],
     [{ old: '(rite a)' }, "Parameter 'old' must be a call of ec:rate."],
-    [{ text: '(x)' }, 'op: "calls" takes only definition, old, new and path.'],
+    [{ text: '(x)' }, "op: \"calls\" takes only 'definition', 'old', 'new' and 'path'."],
     [
       { definition: undefined, path: 'uses.lisp' },
       "Parameter 'definition' is missing. Give the name of the function whose calls are to change.",

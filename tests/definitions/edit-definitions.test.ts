@@ -211,7 +211,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'no definition',
       [{ text: '1' }],
-      `edits[0]: Parameter 'definition' is missing. Give it; or path, old and new; or path and text. The text is then appended to the file or, with op: "replace", replaces the definitions of the same names.`,
+      `edits[0]: Parameter 'definition' is missing. Give it; or 'path', 'old' and 'new'; or 'path' and 'text': the text is then appended to the file or, with op: "replace", replaces the definitions with the same names.`,
     ],
     [
       'two names',
@@ -236,12 +236,12 @@ describe('without asking anybody, it refuses', () => {
     [
       'nothing to do',
       [{ definition: 'area' }],
-      `edits[0]: Parameter 'text' is missing. Give text, or old and new, or op: "delete".`,
+      `edits[0]: Parameter 'text' is missing. Give 'text', or 'old' and 'new', or op: "delete".`,
     ],
     [
       'both ways',
       [{ definition: 'area', old: 'a', new: 'b', text: 'c' }],
-      "edits[0]: Parameters 'old' and 'new' do not go with op or text. Give old and new, or text.",
+      "edits[0]: Parameters 'old' and 'new' do not go with 'op' or 'text'. Give 'old' and 'new', or 'text'.",
     ],
     [
       'half of one',
@@ -271,7 +271,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'what nobody defines',
       [one('nowhere', '(list)')],
-      'edits[0]: no Lisp file of the workspace defines nowhere. Give path or, to add nowhere, a neighbouring definition and op: "before" or "after".',
+      `edits[0]: no Lisp file of the workspace defines nowhere. Give 'path' or, to add nowhere, a neighbouring definition and op: "before" or "after".`,
     ],
     [
       'what the file does not define, with near names',
@@ -289,7 +289,7 @@ describe('without asking anybody, it refuses', () => {
       `edits[0]: twice matches 2 definitions:
   shop.lisp:28  (defun twice)
   shop.lisp:29  (defun twice)
-Give its line, too.`,
+Give 'line', too.`,
     ],
     [
       'an open list, with what would close it',

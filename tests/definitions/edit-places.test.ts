@@ -178,7 +178,7 @@ Give the name with its package: one::halt or two::halt.`,
     at.put('toll-a.lisp', '(in-package rates-a)\n(defun toll (x) x)\n');
     at.put('toll-b.lisp', '(in-package rates-a)\n(defun toll (x) x)\n');
     expect(await edit({ definition: '(defun toll)', op: 'delete' })).toBe(
-      'failed: edits[0]: toll matches 2 definitions:\n  toll-a.lisp:2  (defun toll)\n  toll-b.lisp:2  (defun toll)\nGive path, too.',
+      "failed: edits[0]: toll matches 2 definitions:\n  toll-a.lisp:2  (defun toll)\n  toll-b.lisp:2  (defun toll)\nGive 'path', too.",
     );
   });
 });
@@ -215,12 +215,12 @@ Give one of these as 'definition', or its line as 'line'.`);
 
   test('one that a feature excludes is named, and how to change it; one that a feature includes is found', async () => {
     const excluded =
-      'failed: edits[0]: #+ or #- excludes the definition of stops-a::os at stops-a.lisp:6 in this image. To change it, give path, old and new without definition.';
+      "failed: edits[0]: #+ or #- excludes the definition of stops-a::os at stops-a.lisp:6 in this image. To change it, give 'path', 'old' and 'new' without 'definition'.";
     expect(await stop('stops-a::os', { line: 6 })).toBe(excluded);
     expect(await stop('stops-a::os')).toContain('old was not found in (defun os) at stops-a.lisp:5; ');
     at.put('else.lisp', '(in-package :stops-a)\n#-sbcl\n(defun elsewhere () 2)\n');
     expect(await stop('stops-a::elsewhere', { path: 'else.lisp' })).toBe(
-      'failed: edits[0]: #+ or #- excludes the definition of stops-a::elsewhere at else.lisp:3 in this image. To change it, give path, old and new without definition.',
+      "failed: edits[0]: #+ or #- excludes the definition of stops-a::elsewhere at else.lisp:3 in this image. To change it, give 'path', 'old' and 'new' without 'definition'.",
     );
     await edit({ path: 'else.lisp', old: '() 2', new: '() 3' });
     expect(bytes('else.lisp')).toBe('(in-package :stops-a)\n#-sbcl\n(defun elsewhere () 3)\n');

@@ -293,10 +293,10 @@ Methods (2; methods: true reads them):
   });
 
   test.each([
-    [{ name: ' ' }, 'To read definitions, give name; for the outline of a Lisp file, give path.'],
+    [{ name: ' ' }, "To read definitions, give 'name'; for the outline of a Lisp file, give 'path'."],
     [
       { name: 'x', path: 'src/shop.lisp' },
-      'Give either name or path: path is for the outline of a whole file.',
+      "Give either 'name' or 'path': 'path' is for the outline of a whole file.",
     ],
     [
       { name: '; none' },

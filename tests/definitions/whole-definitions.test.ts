@@ -72,6 +72,6 @@ test('a definition that the file has twice has to be named by its line', async (
   at.put('twice.lisp', '(defun a () 1)\n(defun a () 2)\n');
   const edits = [{ path: 'twice.lisp', op: 'replace', text: '(defun a () 3)' }];
   expect(await at.answer('edit_definitions', { edits })).toBe(
-    'failed: edits[0]: twice.lisp has (defun a) at lines 1 and 2. Nothing was changed. To choose one, give definition and line.',
+    "failed: edits[0]: twice.lisp has (defun a) at lines 1 and 2. Nothing was changed. To choose one, give 'definition' and 'line'.",
   );
 });

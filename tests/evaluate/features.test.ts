@@ -22,7 +22,7 @@ test('already the first call of a server reads a file under those of its image',
 test('a feature that code adds or removes counts at once, for edits too', async () => {
   const edits = [{ definition: 'of-mine', path: 'some.lisp', text: '(defun of-mine () 2)' }];
   expect(await at.answer('edit_definitions', { edits })).toBe(
-    'failed: edits[0]: #+ or #- excludes the definition of of-mine at some.lisp:3 in this image. To change it, give path, old and new without definition.',
+    "failed: edits[0]: #+ or #- excludes the definition of of-mine at some.lisp:3 in this image. To change it, give 'path', 'old' and 'new' without 'definition'.",
   );
   await at.answer('eval_form', { form: '(push :mine *features*)' });
   expect(await outline()).toContain('3: (defun of-mine ())');

@@ -17,7 +17,7 @@ test('S2.11 its content', async () => {
 test.each([
   [
     { forget: true },
-    '1 line to compile and run, then to remove from\n\u2026 the image what earlier answers listed as gone from the file',
+    '1 line to compile and run, then to remove from\n\u2026 the image what earlier answers listed as no longer in the file',
   ],
   [{ check: true }, '1 line to compile, not to load'],
 ])('with %j what else becomes of it', async (how, reported) => {

@@ -122,7 +122,7 @@ describe('what is told', () => {
   test('a form with an error in it: the file is loaded, and the error is told by line', async () => {
     const { text } = await loadText('wrong-form.lisp', '(defun right () 1)\n(defun wrong () (let 5))\n');
     expect(text).toMatch(
-      /^Loaded wrong-form\.lisp, but with errors \(below\), which are signalled when the code runs\.\n/,
+      /^Loaded wrong-form\.lisp, but with compile errors \(below\): running that code signals them\.\n/,
     );
     expect(text).toMatch(/\n {4}ERROR \(line 2:17, DEFUN WRONG\): /);
     expect(await session.eval('(right)')).toBe('1');

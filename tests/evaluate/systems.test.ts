@@ -255,7 +255,7 @@ describe('what a load changes of living data', () => {
     const { text } = await load('fleet', { restarts: ['CONTINUE'] });
     expect(text).toContain(`
 Classes whose slots changed: COMMON-LISP-USER::QUAY (new COMMON-LISP-USER::TITLE; gone COMMON-LISP-USER::NAME; 1 instance changes when next used).
-The structure COMMON-LISP-USER::HULL changed, and 2 instances were made before. Its functions refuse them. Make them again.`);
+The structure COMMON-LISP-USER::HULL changed; 2 instances still have the old layout. The structure's functions refuse them. Make them again.`);
   });
 });
 

@@ -95,7 +95,7 @@ describe('in another folder', () => {
 describe('a name that is not there', () => {
   const held = inWorkspace('plain');
   const NOTE =
-    'Note: names without a package are read in the current package, TALLY-TWO. All callers of this image share that package, including sub-agents of a client; the parameter package sets another for one call.';
+    "Note: names without a package are read in the current package, TALLY-TWO. All callers of this image share that package, including sub-agents of a client; parameter 'package' sets another for one call.";
 
   test('is said to be read in the current package, unless the call names one or that is CL-USER', async () => {
     const notices = async (args: object) => (await held.session.call('eval_form', { ...args })).notices;

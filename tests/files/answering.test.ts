@@ -39,7 +39,7 @@ test('two silent folders are enough for no further one to be used', async () => 
   const given = await Promise.allSettled([withFileTimeout('/one', step), withFileTimeout('/two', step)]);
   expect(given.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await expect(withFileTimeout('/three', async () => 1)).rejects.toThrow(
-    'the file system of /one does not answer; until it does, live-lisp uses no other file system that could hang',
+    'the file system of /one does not answer; until it does, live-lisp uses only files on local disks',
   );
   for (const answer of answers) answer();
   await Promise.resolve();

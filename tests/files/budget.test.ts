@@ -84,7 +84,7 @@ describe('what is told of a directory when time is up', () => {
     );
     expect(text.startsWith(head)).toBe(true);
     expect(text).toContain(
-      'Note: the search stopped before it had read all files; give a directory or a file as the parameter buffer.',
+      "Note: the search stopped before it had read all files; give a directory or a file as parameter 'buffer'.",
     );
   });
 });

@@ -76,7 +76,7 @@ describe('an edit that waits for its answer', () => {
       `${text}\n\nAn edit of it waits for approval, and is not in what was searched:\n\n${DIFF}`,
     );
     expect(await whileAsked('search_in_buffer', { pattern: 'needle' })).toBe(
-      "Found 1 match of 'needle' in 1 of 7 files:\n\n  src/a.txt:\n    1:5  one needle\nNote: not searched: the edits of src/a.txt that wait for approval; read_buffer shows them.",
+      "Found 1 match of 'needle' in 1 of 7 files:\n\n  src/a.txt:\n    1:5  one needle\nNote: the edits of src/a.txt that wait for approval were not searched; read_buffer shows them.",
     );
   });
 

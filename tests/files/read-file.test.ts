@@ -114,7 +114,7 @@ describe('a directory', () => {
     put(30_000, 'two', 'three');
     put(3000, 'four');
     expect(await read('full')).toBe(
-      `full has 4 files, too long for one answer:\n\n  full/four.txt, ${line(3000)}\n  full/one.txt, ${line(18_900)}\n  full/three.txt, ${line(30_000)}\n  full/two.txt, ${line(30_000)}\n\nRead some of them with the parameter paths, or the outline of one with read_definition.`,
+      `full has 4 files, too long for one answer:\n\n  full/four.txt, ${line(3000)}\n  full/one.txt, ${line(18_900)}\n  full/three.txt, ${line(30_000)}\n  full/two.txt, ${line(30_000)}\n\nRead some of them with parameter 'paths', or the outline of one with read_definition.`,
     );
   });
 

@@ -34,7 +34,7 @@ test('a flag that requires a sandbox keeps to own images, and the notice names i
     expect(readConfig(args, {}).ownImageRequiredBy).toBe(undefined);
   const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
   expect(noticeText({ kind: 'unused', served, ownImageRequiredBy: '--sandbox on' })).toBe(
-    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server keeps its own image, because it was started with --sandbox on, and the other image is not sandboxed. To use that image, ask the user to start this server without the flag.',
+    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server keeps its own image, because the server was started with --sandbox on and the other image is not sandboxed. To use that image, ask the user to start the server without --sandbox on.',
   );
 });
 

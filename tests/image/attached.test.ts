@@ -185,7 +185,7 @@ describe('besides', () => {
     const { ending } = await image.call('evaluate', { code });
     expect(ending).toEqual({
       kind: 'lost',
-      how: '(live-lisp:stop) took live-lisp out of it',
+      how: '(live-lisp:stop) disconnected live-lisp from it',
       attached: true,
     });
     await until('what it tells', 60_000, () => existsSync(reported));

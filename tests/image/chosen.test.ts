@@ -248,7 +248,8 @@ describe('several images that serve the workspace', () => {
       `  (progn (load "${join(PROJECT, 'emacs', 'live-lisp.el')}") (live-lisp-mode 1))`,
       '',
       'Agents then work in that image if its folder is the same as theirs, contains theirs, or is inside theirs. If their',
-      'session already used another image, start a new one. live-lisp never ends your image; (live-lisp:stop) ends the service.',
+      'session has used another image already, start a new session. live-lisp never ends your image; (live-lisp:stop) ends',
+      'the service.',
       '',
     ];
     const doctor = async () =>

@@ -147,7 +147,7 @@ describe('beside an image whose code was changed', () => {
     [
       'eval_form',
       { form: '1', on_error: 'hold', fresh: true },
-      'Give fresh or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it cannot hold an error.',
+      "Give 'fresh' or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it cannot hold an error.",
     ],
     ['load_system', { system: 'shop', fresh: 'HEAD' }, "Parameter 'fresh' must be one of true, fasls."],
   ])('%s %j is refused', async (tool, args, text) => {
@@ -345,7 +345,7 @@ test('there is none where a command starts the image', async () => {
   const session = await ownSession({ args: [...NO_SYSTEMS, '--image', `there=${testSbcl()}`] });
   expect(await session.call('eval_form', { form: '1', fresh: true })).toEqual(
     bad(
-      "Parameter 'fresh' starts an SBCL on this machine, but the command of --image starts this session's image elsewhere, so nothing was done. Call without fresh.",
+      "Parameter 'fresh' starts an SBCL on this machine, but the command of --image starts this session's image elsewhere, so nothing was done. Call without 'fresh'.",
     ),
   );
 });

@@ -123,7 +123,7 @@ describe('a program that serves, and instead of an answer', () => {
     [
       'says that it was stopped',
       ({ say }) => say({ stopped: true }),
-      '(live-lisp:stop) took live-lisp out of it',
+      '(live-lisp:stop) disconnected live-lisp from it',
     ],
     [
       'says nothing',
@@ -157,7 +157,7 @@ describe('a program that serves, and instead of an answer', () => {
     const answer = await evaluated({
       asked: ({ id, socket }) => void socket.write(raw(`{"id":${id},"values":${nested}}`)),
     });
-    expect(answer.text).toMatch(/^live-lisp cannot use what the image answered, so the call failed\. /);
+    expect(answer.text).toMatch(/^The image sent a malformed answer, so the call failed\. /);
   });
 });
 

@@ -68,7 +68,7 @@ test('an error that one server holds is listed for another, which cannot use or 
   const held = numberIn(await one.eval('(+ 1 (restart-case (error "of one") (use-value (x) x)))', HOLD));
   const whose = `process ${process.pid}`;
   expect(await other.text('debug', {})).toBe(
-    `This session holds no error. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image (only those can use or end them):\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held by ${whose} for 60 s after each use`,
+    `This session holds no error. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image (only those can use or end them):\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held by ${whose} until 60 s pass without a use`,
   );
   const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. This session holds no error. To hold an error here, make the call with on_error: "hold".`;
   for (const how of [{ end: true }, { restart: '0' }, { eval: '1' }, { return: '1' }, {}])

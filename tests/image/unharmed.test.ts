@@ -181,7 +181,7 @@ test('a call in an image that is stopped by a signal is left at its limit, that 
   expect(await call('eval_form', { form, timeout: 4 })).toEqual({
     text: expect.stringMatching(
       new RegExp(
-        `^Error: Given up at its limit after \\d+\\.\\d s: the process of the image was stopped by a signal, as by Ctrl-Z, so the call is stopped too\\. Ask the user to resume the process: kill -CONT ${sbcl.pid}\\. The call is then interrupted; the image and what was done so far are kept\\.$`,
+        `^Error: Given up at its limit after \\d+\\.\\d s: the process of the image is stopped, for example by Ctrl-Z, so the call is stopped too\\. Ask the user to resume the process: kill -CONT ${sbcl.pid}\\. The call is then interrupted; the image and what was done so far are kept\\.$`,
       ),
     ),
     notices: [],
@@ -191,7 +191,7 @@ test('a call in an image that is stopped by a signal is left at its limit, that 
   await expect(server().call('evaluate', { code: '1' })).rejects.toThrow(stoppedText());
   expect(await text('image_status', {})).toMatch(
     new RegExp(
-      `^The Lisp image has not reacted for \\d+\\.\\d s: its process was stopped by a signal, as by Ctrl-Z\\. Ask the user to resume it: kill -CONT ${sbcl.pid}\\n`,
+      `^The Lisp image has not reacted for \\d+\\.\\d s: its process is stopped, for example by Ctrl-Z\\. Ask the user to resume it: kill -CONT ${sbcl.pid}\\n`,
     ),
   );
   sbcl.kill('SIGCONT');

@@ -97,7 +97,7 @@ describe('a new definition of another kind', () => {
 
   test('that the name does not have', async () => {
     expect(await impact('half', { definition: '(defvar half 1)' })).toBe(
-      'AGAIN::HALF has no definition by DEFVAR yet, so nothing uses it.',
+      'There is no DEFVAR of AGAIN::HALF yet, so nothing uses it.',
     );
   });
 });

@@ -27,14 +27,14 @@ describe('a single method that goes away', () => {
     expect(await text('impact_of_change', { name: '(defmethod mill:run :after (fast))' })).toBe(
       `MILL::RUN :AFTER (MILL::FAST) [METHOD]
 
-Calls of the generic function, which stays; the arguments of each decide whether it runs the method (1):
+Calls of the generic function, which stays; each call runs the method only if its arguments fit (1):
   MILL::GO-ON  mill.lisp:8:17  (defun go-on () (run 3))
 
 Methods that stay (2):
   (MILL::FAST)  mill.lisp:6:1  (defmethod run ((x fast)) x)
   (COMMON-LISP::INTEGER)  mill.lisp:5:1  (defmethod run ((x integer)) x)
 
-Tests: unknown, because ASDF lists no loaded system as the test system of another.
+Tests: unknown, because ASDF has registered no system that tests another (test-op).
 
 Unaffected exports and imports of its name (1):
   mill.lisp:1:39  (defpackage :mill (:use :cl) (:export #:run))
@@ -57,7 +57,7 @@ mill.lisp:7  MILL::RUN :AFTER (MILL::FAST) [METHOD]
   test('takes its new lambda list in a whole definition only', async () => {
     const call = { name: '(defmethod mill:run ((x integer)))', lambda_list: '(x y)' };
     expect(await text('impact_of_change', call)).toBe(
-      'The parameter lambda_list is for functions and generic functions. For a method, give its whole new DEFMETHOD in the parameter definition.',
+      "Parameter 'lambda_list' is for functions and generic functions. For a method, give its whole new DEFMETHOD in parameter 'definition'.",
     );
   });
 });

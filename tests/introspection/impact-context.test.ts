@@ -156,7 +156,7 @@ test('a search of more than 20,000 entries is told to be incomplete, as those of
       expect(await session.text('read_definition', { name: 'thrice' })).toMatch(new RegExp(`\n\n${note}$`));
       await session.eval('(defvar *evaluated* 1)');
       expect(await session.text('run_tests', { failed: false, test: 'twice', reset: ['*evaluated*'] })).toBe(
-        `No file has a DEFVAR or DEFPARAMETER that gives COMMON-LISP-USER::*EVALUATED* a value. No variable was set, and no tests ran. Set it with eval_form, and leave it out of the parameter reset.\n\n${note}`,
+        `No file has a DEFVAR or DEFPARAMETER that gives COMMON-LISP-USER::*EVALUATED* a value. No variable was set, and no tests ran. Set it with eval_form, and leave it out of parameter 'reset'.\n\n${note}`,
       );
     });
   } finally {

@@ -27,7 +27,7 @@ function row(caller: string, within: string, text: string, why = '', shown = tru
   return `  ${[caller, at, shown && line.trim(), why && `[${why}]`].filter(Boolean).join('  ')}`;
 }
 
-const NO_TESTS = 'Tests: unknown, because ASDF lists no loaded system as the test system of another.';
+const NO_TESTS = 'Tests: unknown, because ASDF has registered no system that tests another (test-op).';
 /** Whether PART of an answer is the text of a definition, below its place. */
 const isText = (part: string) => /^\S+:\d+(?:-\d+)? {2}\S.*\]\n/.test(part);
 const impact = async (name: string, more: object = {}) =>
@@ -163,7 +163,7 @@ describe('a function', () => {
     );
     expect(await other.text('impact_of_change', { name: 'item-price' })).toContain('\n\nNo calls are known.');
     expect(await other.text('impact_of_change', { name: 'price' })).toBe(
-      'COMMON-LISP-USER::PRICE is not defined as a function. It is a slot of COMMON-LISP-USER::ITEM. Pass that class as name, and its form without the slot as definition.',
+      "COMMON-LISP-USER::PRICE is not defined as a function. It is a slot of COMMON-LISP-USER::ITEM. Give that class as 'name', and the form of the class without the slot as 'definition'.",
     );
   });
 
@@ -256,7 +256,7 @@ describe('what it cannot do says why', () => {
     ],
     [
       { name: 'price', definition: '(defun price' },
-      'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
+      "The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give 'lambda_list'.",
     ],
     [
       { name: 'price', lambda_list: '(item' },
@@ -264,7 +264,7 @@ describe('what it cannot do says why', () => {
     ],
     [
       { name: 'price', lambda_list: '(x)', definition: '(defun price (x))' },
-      'Give lambda_list or definition, not both.',
+      "Give 'lambda_list' or 'definition', not both.",
     ],
   ])('%j', async (args, text) => {
     expect(await session.call('impact_of_change', { package: 'impact', ...args })).toEqual({

@@ -118,7 +118,7 @@ Note: names in the data of top-level forms do not count as uses; search_in_buffe
     '\n\nInternal macros (1):\n  LONELY\n\n',
   );
   expect(await session.text('who_calls', { unused: true })).toBe(
-    'unused: true needs the parameter package: the package to search.',
+    "unused: true needs parameter 'package': the package to search.",
   );
   expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
     'Package nowhere not found',

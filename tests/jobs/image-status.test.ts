@@ -125,7 +125,7 @@ describe('an image that runs', () => {
     const { text } = await begin(session, form);
     for (let times = 0; times < 3; times++) {
       expect(await status(session)).toMatch(
-        /\n\nCalls:\n {2}\d+: eval_form \(sb-sys:without-interrupts .*\)\n\ninterrupt ends/,
+        /\n\nCalls:\n {2}\d+: eval_form \(sb-sys:without-interrupts .*\)\n\ninterrupt with the number of a call \(job\) ends/,
       );
     }
     await session.eval('(setf *go* t)');
@@ -157,10 +157,10 @@ describe('an image that runs', () => {
     const stopped = await until('the stop', 10_000, async () => {
       process.kill(pid, 'SIGSTOP');
       const text = await status(session);
-      return text.includes('stopped by a signal') && text;
+      return text.includes('its process is stopped') && text;
     });
     expect(stopped).toMatch(
-      /^The Lisp image has not reacted for \d+\.\d s: its process was stopped by a signal\. live-lisp resumes it within 2 s\.\n/,
+      /^The Lisp image has not reacted for \d+\.\d s: its process is stopped, for example by SIGSTOP\. live-lisp resumes it within 2 s\.\n/,
     );
     await statusOnce(session, /^The Lisp image is ready/);
   });
@@ -225,7 +225,7 @@ describe('an image that runs', () => {
     await killChild(pid);
     expect(await session.eval('(kept)')).toBe('1');
     expect(await status(session)).toMatch(
-      /\n\nLast loss: The one before was lost: it was ended by SIGKILL\. Built again in /,
+      /\n\nLast loss: The one before was lost: it was ended by SIGKILL\. Rebuilt in /,
     );
   });
 });

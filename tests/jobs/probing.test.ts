@@ -21,7 +21,7 @@ beforeEach(async () => {
 const NEW_IMAGE = 'This is a new Lisp image; the one before was lost: ';
 const BROKEN = `${NEW_IMAGE}it was broken: it could not read, evaluate and print a constant form any more.`;
 const RENEWED =
-  'Note: with the settings of the session no form could be read, evaluated and printed any more. The readtable and the variables of reader and printer are fresh ones now; the image and its definitions are kept.';
+  "Note: the session's readtable and its reader and printer variables were replaced by fresh ones, because with the old ones forms could no longer be read, evaluated and printed. The image and its definitions are kept.";
 
 /** Evaluates FORM with time enough, and returns what the answer says with its notices. */
 async function evaluated(form: string, timeout = 60): Promise<{ text: string; notices: string[] }> {
@@ -38,7 +38,7 @@ describe('an image that cannot evaluate any more', () => {
     expect((await session.call('eval_form', { form: '(keep)' })).isError).toBe(true);
     const restarted = await session.call('restart_image');
     expect(restarted.isError).toBe(false);
-    expect([restarted.text, ...restarted.notices].join('\n')).toContain('Built again');
+    expect([restarted.text, ...restarted.notices].join('\n')).toContain('Rebuilt');
     expect((await evaluated('(keep)')).text).toBe('7');
     const again = await session.call('restart_image', { rebuild: 'none' });
     expect(again.text).toMatch(/approval/i);
@@ -80,7 +80,7 @@ describe('a session that cannot read or print any more', () => {
     const { text, notices } = await evaluated('(keep)');
     // Some values cannot even be printed with it.
     expect([text, ...notices].join('\n\n')).toMatch(
-      /^7\n\nNote: (?:the readtable of the session could no longer|with the settings of the session no form could) /,
+      /^7\n\nNote: (?:the readtable of the session could no longer|the session's readtable and its reader and printer variables were) /,
     );
   });
 });

@@ -48,7 +48,7 @@ test.each([
   ],
   [
     { kind: 'journal full', entries: 20_000 },
-    'Note: the journal is full (20000 entries). If the image is lost, later definitions and loads will not be built again. Put them into files, and load these in a new session.',
+    'Note: the journal is full (20000 entries). If the image is lost, later definitions and loads will not be rebuilt. Put them into files, and load those in a new session.',
   ],
   [
     { kind: 'journal unwritable', why: 'no space' },

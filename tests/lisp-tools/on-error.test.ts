@@ -25,10 +25,10 @@ test('an error of the handler is held, and what comes of it is the answer of the
   );
   const { text, isError } = await session.call('divide', { n: 6, by: 0, on_error: 'hold' });
   expect(isError).toBe(true);
-  expect(text).toMatch(/^Held as error 1, for 60 s/m);
+  expect(text).toMatch(/^Held as error 1, until 60 s pass/m);
   expect(text).toMatch(/\d: \(LIVE-LISP-USER::QUOTIENT 6 0\)/);
   expect(await session.text('debug', { error: 1, retry: true })).toMatch(
-    /^There is no form to evaluate again\. The nearest frame that allows it is \d\./,
+    /^There is no form to evaluate again\. The nearest frame with which this works is \d\./,
   );
   expect(await session.text('debug', { error: 1, restart: 'use-value', values: ['(* 6 7)'] })).toBe('(42)');
 });

@@ -112,7 +112,7 @@ describe('a result', () => {
     });
     expect(text).toBe('COMMON-LISP-USER::*LARGE*');
     expect(await answer('cl-user::*large*')).toEqual({
-      error: 'Its result, a string of 7000000 characters, cannot be passed on: it is too large.',
+      error: 'Its result, a string of 7000000 characters, cannot be sent to the server: it is too large.',
     });
     expect(await answer('1')).toBe('1');
   });

@@ -69,7 +69,7 @@ test('what cannot run is told, and the error of a form beside the counts', async
   expect(await counted({ form: '(list' })).toContain('Nothing was evaluated.');
   expect(await counted({ form: '(error "No.")' })).toMatch(/^Error: No\.\n(.*\n)+\nN in N objects after/);
   expect(await session.text('observe', { mode: 'heap', functions: ['car'] })).toBe(
-    'The parameter functions works only in the modes calls and types; mode heap observes the whole program. Leave the parameter out. Nothing was done.',
+    "Parameter 'functions' works only in the modes calls and types; mode heap observes the whole program. Leave the parameter out. Nothing was done.",
   );
 });
 

@@ -158,10 +158,10 @@ describe('is there again after one loss:', () => {
   afterAll(() => session.close());
 
   test('nothing fails', () => {
-    expect(notice).toMatch(/Built again in \d+\.\d s: \d+ forms\. Variables/);
-    expect(notice).not.toContain('Not built again');
+    expect(notice).toMatch(/Rebuilt in \d+\.\d s: \d+ forms\. Variables/);
+    expect(notice).not.toContain('Not rebuilt');
     expect(notice).toContain(
-      'Not run again: 2 forms in which no definition was seen. What only they made is gone.',
+      'Not run again: 2 forms in which no definition was seen. What only these forms created is gone.',
     );
   });
 
@@ -177,7 +177,7 @@ test.each(KINDS.filter(([kind]) => ALONE.includes(kind)))(
     for (const form of forms) expect((await session.call('eval_form', { form })).isError, form).toBe(false);
     await killImage(session);
     const { text, reported: notice } = await afterLoss(session, shows);
-    expect(notice).not.toContain('Not built again');
+    expect(notice).not.toContain('Not rebuilt');
     expect(text.replace(/ \{\w+\}/, '')).toBe(value);
   },
 );

@@ -49,7 +49,7 @@ export async function evalInterrupted(session: Session, form: string): Promise<v
 /** Evaluates FORM after a loss; returns its text and the notice of that loss, without the time it took. */
 export async function afterLoss(session: Session, form: string): Promise<{ text: string; reported: string }> {
   const { text, notices } = await session.call('eval_form', { form });
-  return { text, reported: notices.join('\n').replace(/Built again in \d+\.\d s/g, 'Built again in 0.0 s') };
+  return { text, reported: notices.join('\n').replace(/Rebuilt in \d+\.\d s/g, 'Rebuilt in 0.0 s') };
 }
 
 /** Returns what is told of a loss by SIGKILL, with the LINES behind the first. */
@@ -60,5 +60,5 @@ export function reported(built: string, ...lines: string[]): string {
 
 /** Returns the sentences that tell WHAT was built again. */
 export function built(what: string): string {
-  return `Built again in 0.0 s: ${what}. Variables have the values that their definitions give.`;
+  return `Rebuilt in 0.0 s: ${what}. Variables have the values that their definitions give.`;
 }

@@ -45,7 +45,7 @@ async function loseImage(session: Session, form: string | undefined, next: (limi
   return answer;
 }
 
-const DIFFERS = /Not built again|It was not built again|There was no time/;
+const DIFFERS = /Not rebuilt|It was not rebuilt|There was no time/;
 
 async function run(seed: number): Promise<void> {
   const next = randomNumbers(seed);

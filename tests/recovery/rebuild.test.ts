@@ -27,9 +27,7 @@ test('what fails is skipped and told, and the rest is built', async () => {
   await killImage(session);
   const { text, reported: notice } = await afterLoss(session, '(list (f) (boundp (quote *content*)))');
   expect(text).toBe('(1 NIL)');
-  expect(notice).toContain(
-    `${built('1 form')}\nNot built again (1):\n  (defvar *content* (with-open-file (s "`,
-  );
+  expect(notice).toContain(`${built('1 form')}\nNot rebuilt (1):\n  (defvar *content* (with-open-file (s "`);
   expect(notice).toMatch(/No such file or directory/);
 });
 
@@ -43,7 +41,7 @@ test('more than a few failures are counted', async () => {
   await killImage(session);
   const { reported: notice } = await afterLoss(session, '1');
   rmSync(mark);
-  expect(notice).toContain('Not built again (8):\n  (defvar *v0* ');
+  expect(notice).toContain('Not rebuilt (8):\n  (defvar *v0* ');
   expect(notice.match(/^ {2}\(defvar .*: No\.$/gm)).toHaveLength(5);
   expect(notice).toContain('\n  ... and 3 more');
 });
@@ -65,7 +63,7 @@ test('image_status tells how far the lost image is built again', async () => {
   writeFileSync(mark, '');
   await killImage(session);
   const building =
-    'A new Lisp image is starting; the previous one was lost: it was ended by SIGKILL. It is building the lost image again: 0 of 1. Calls wait for it.\n';
+    'A new Lisp image is starting; the previous one was lost: it was ended by SIGKILL. It is rebuilding the lost image: 0 of 1. Calls wait for it.\n';
   await until('the rebuild', 60_000, async () => (await session.text('image_status')).includes(building));
   rmSync(mark);
   await session.eval('1');
@@ -81,17 +79,15 @@ test('a form that ends the image is dropped from the next rebuild, and told', as
   const { text, reported: notice } = await afterLoss(session, '(list (before-it) (behind-it))');
   rmSync(mark);
   expect(text).toBe('(1 2)');
-  expect(notice).toContain(
-    'it was ended by SIGKILL; then it exited with code 9. Built again in 0.0 s: 2 forms.',
-  );
+  expect(notice).toContain('it was ended by SIGKILL; then it exited with code 9. Rebuilt in 0.0 s: 2 forms.');
   expect(notice).toMatch(
-    /Not built again \(1\):\n {2}\(defvar \*deadly\* .*: the new image was lost at this step \(it exited with code 9\); it is left out from now on/,
+    /Not rebuilt \(1\):\n {2}\(defvar \*deadly\* .*: the new image was lost at this step \(it exited with code 9\); it is left out from now on/,
   );
   await killImage(session);
   expect((await afterLoss(session, '(behind-it)')).reported).toBe(
     reported(
       built('2 forms'),
-      'Not run again: 1 form in which no definition was seen. What only it made is gone.',
+      'Not run again: 1 form in which no definition was seen. What only this form created is gone.',
     ),
   );
 });
@@ -108,7 +104,7 @@ test('several that end the image: after three it is started without', async () =
   rmSync(mark);
   expect(text).toBe('NIL');
   expect(notice).toContain(
-    'The state of the lost image was not built again: each attempt ended the new image. restart_image tries once more, without the steps that ended it.\nNot built again (3):',
+    'The state of the lost image was not rebuilt: each attempt ended the new image. restart_image tries once more, without the steps that ended it.\nNot rebuilt (3):',
   );
   await killImage(session);
   expect((await afterLoss(session, '(list (harmless) *deadly-3*)')).text).toBe('(1 1)');
@@ -129,9 +125,7 @@ test('a form that hangs is interrupted at its limit, while the call is told how 
   rmSync(mark);
   const [text, notice] = (content as { text: string }[]).map((each) => each.text);
   expect(text).toBe('(1 2)');
-  expect(messages).toContainEqual(
-    expect.stringMatching(/^\d+\.\d s, building the lost image again: 1 of 3$/),
-  );
+  expect(messages).toContainEqual(expect.stringMatching(/^\d+\.\d s, rebuilding the lost image: 1 of 3$/));
   expect(notice).toMatch(
     /\(defvar \*slow\* .*: it was interrupted after \d+\.\d s \(timeout\); it is left out from now on/,
   );
@@ -149,7 +143,7 @@ test('a file that hangs is left out once it had its own time, and what comes aft
   expect(notice.replace(/after \d+\.\d s/, 'after N s')).toBe(
     reported(
       built(`1 form, 1 file (${file})`),
-      'Not built again (1):',
+      'Not rebuilt (1):',
       `  load_file ${file}: it was interrupted after N s (timeout); it is left out from now on`,
     ),
   );

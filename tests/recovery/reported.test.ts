@@ -29,7 +29,7 @@ test('the texts are exact', async () => {
     text: '(1 1 1 NIL)',
     reported: reported(
       built('4 forms'),
-      'Not run again: 5 forms in which no definition was seen; they may have set COMMON-LISP-USER::*X*. What only they made is gone.',
+      'Not run again: 5 forms in which no definition was seen; they may have set COMMON-LISP-USER::*X*. What only these forms created is gone.',
     ),
   });
   await killImage(session);
@@ -37,7 +37,7 @@ test('the texts are exact', async () => {
     text: '1',
     reported: reported(
       built('4 forms'),
-      'Not run again: 1 form in which no definition was seen. What only it made is gone.',
+      'Not run again: 1 form in which no definition was seen. What only this form created is gone.',
     ),
   });
 });
@@ -69,7 +69,7 @@ test('a form that the image ends with, or whose error is held then, is told when
   expect(await afterLoss(session, "(list (fboundp 'half) (fboundp 'in-held))")).toEqual({
     text: '(NIL NIL)',
     reported: reported(
-      'There was nothing to build again.',
+      'There was nothing to rebuild.',
       'Forms not run again, because they failed or were interrupted (1):',
       `  ${held}`,
     ),
@@ -93,7 +93,7 @@ test('a load that the image ends with, or whose error is held then, is told', as
   const { notices } = await session.call('eval_form', { form: '1' });
   expect(notices.join('\n')).toContain(
     [
-      'There was nothing to build again.',
+      'There was nothing to rebuild.',
       'Forms not run again, because they failed or were interrupted (2):',
       `  load_file ${join(folder.path, 'ends.lisp')}`,
       `  load_file ${join(folder.path, 'errs.lisp')}`,
@@ -153,7 +153,7 @@ test('nothing is told when nothing was done, and nothing twice', async () => {
   expect((await afterLoss(session, '1')).reported).toBe(
     reported(
       'Nothing had been defined.',
-      'Not run again: 2 forms in which no definition was seen. What only they made is gone.',
+      'Not run again: 2 forms in which no definition was seen. What only these forms created is gone.',
     ),
   );
 });
@@ -196,11 +196,11 @@ test('what is built again is suspected while images are lost soon, and left by a
   const reportedOf = async (form: string) =>
     (await session.call('eval_form', { form })).notices.filter((text) => text.includes('new Lisp image'));
   const suspected = (count: number) =>
-    `\nEach of the ${count} previous images was also built again and lost soon after. If the rebuilt state is the cause, call restart_image with rebuild: none.`;
+    `\nThe ${count} previous images were also rebuilt, and each was lost soon after. If the rebuilt state is the cause, call restart_image with rebuild: none.`;
   const reported: string[] = [];
   for (const _ of [1, 2, 3, 4, 5]) reported.push(...(await reportedOf('(sb-ext:exit :abort t)')));
   reported.push(...(await reportedOf('(harmless)')));
-  expect(reported.map((text) => /\nEach of the .*/.exec(text)?.[0] ?? '')).toEqual([
+  expect(reported.map((text) => /\nThe \d previous .*/.exec(text)?.[0] ?? '')).toEqual([
     '',
     '',
     ...[2, 3, 4].map((count) => suspected(count).trimEnd()),

@@ -19,7 +19,7 @@ test('definitions are built again, values are gone, and the current call tells',
   await session.eval('(defvar *x* 1) (setf *x* 2)');
   const { text, notices, isError } = await session.call('restart_image');
   expect([text.replace(/\d+\.\d s/, '0.0 s'), notices, isError]).toEqual([
-    `${RESTARTED} Built again in 0.0 s: 1 form. Variables have the values that their definitions give.\nNot run again: 1 form in which no definition was seen; it may have set COMMON-LISP-USER::*X*. What only it made is gone.`,
+    `${RESTARTED} Rebuilt in 0.0 s: 1 form. Variables have the values that their definitions give.\nNot run again: 1 form in which no definition was seen; it may have set COMMON-LISP-USER::*X*. What only this form created is gone.`,
     [],
     false,
   ]);
@@ -34,7 +34,7 @@ test('rebuild: none forgets what was there, also for the next loss', async () =>
   const session = await start();
   await session.eval('(defun f () 1)');
   expect(await session.text('restart_image', { rebuild: 'none' })).toBe(
-    `${RESTARTED} As requested, nothing was built again; the 1 step of the journal (definitions, loads and the like) was discarded.`,
+    `${RESTARTED} As requested, nothing was rebuilt; the 1 step of the journal (definitions, loads and the like) was discarded.`,
   );
   await session.eval('(defun g () 1)');
   await killImage(session);
@@ -56,7 +56,7 @@ test('rebuild: previous also builds what the server before had', async () => {
   expect(await second.eval('(find-package :old)')).toBe('NIL');
   await second.eval('(defun mine () :new)');
   expect(await second.text('restart_image', { rebuild: 'previous' })).toMatch(
-    /Built again in \d+\.\d s: 4 forms\./,
+    /Rebuilt in \d+\.\d s: 4 forms\./,
   );
   expect(await second.eval('(list (old::f) (cl-user::mine) *package*)', { package: 'CL-USER' })).toBe(
     '(:OLD :NEW #<PACKAGE "COMMON-LISP-USER">)',
@@ -118,8 +118,8 @@ test('C20 a human is asked before the journal is forgotten, and shown what is at
     [
       'Approve restart_image (dangerous)? all values, threads, open files and',
       '\u2026 connections of the image are lost',
-      'Not built again, and forgotten: what this session defined and loaded (1 step',
-      '\u2026 of its journal).',
+      'Not rebuilt, and forgotten: what this session defined and loaded (1 step of',
+      '\u2026 its journal).',
       'The Lisp image is ended and a fresh one started.',
       'Variables that were set (1): COMMON-LISP-USER::*X*.',
       'All of it: FILE',

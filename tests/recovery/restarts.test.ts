@@ -40,5 +40,5 @@ test('a file and a system', async () => {
     session,
     '(list (shape-b (make-shape :b 2)) (behind) (one-b (make-one :b 3)))',
   );
-  expect([text, notice]).toEqual(['(2 3 3)', expect.not.stringContaining('Not built again')]);
+  expect([text, notice]).toEqual(['(2 3 3)', expect.not.stringContaining('Not rebuilt')]);
 });

@@ -36,9 +36,9 @@ test('a call that only sends is not run again because another changed something 
     text: '(0 T :PUSHED)',
     reported: reported(
       built('6 forms'),
-      'Forms built again with the initial values of variables, not the values set since (1):',
+      'Forms rebuilt with the initial values of variables, not the values set since (1):',
       `  ${CHANGES.replace(/\s+/g, ' ').slice(0, 80)}...`,
-      'Not run again: 3 forms in which no definition was seen; they may have set COMMON-LISP-USER::*TOGETHER*, COMMON-LISP-USER::*MESSAGES*. What only they made is gone.',
+      'Not run again: 3 forms in which no definition was seen; they may have set COMMON-LISP-USER::*TOGETHER*, COMMON-LISP-USER::*MESSAGES*. What only these forms created is gone.',
     ),
   });
 });

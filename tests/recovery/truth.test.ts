@@ -17,13 +17,13 @@ test('a form that is evaluated again without its effect is no built one, and wha
     text: '(NIL NIL)',
     reported: reported(
       built('2 forms'),
-      'Built again, but this is missing (2):',
+      'Rebuilt, but this is missing (2):',
       '  (when *flag* (defun g1 () 1)): COMMON-LISP-USER::G1',
       "  (define-all (if *flag* '(g2 g3) '(g2))): COMMON-LISP-USER::G3",
-      'Forms built again with the initial values of variables, not the values set since (2):',
+      'Forms rebuilt with the initial values of variables, not the values set since (2):',
       '  (when *flag* (defun g1 () 1))',
       "  (define-all (if *flag* '(g2 g3) '(g2)))",
-      'Not run again: 1 form in which no definition was seen; it may have set COMMON-LISP-USER::*FLAG*. What only it made is gone.',
+      'Not run again: 1 form in which no definition was seen; it may have set COMMON-LISP-USER::*FLAG*. What only this form created is gone.',
     ),
   });
 });
@@ -40,10 +40,10 @@ test('a form that used a variable which had been set can be another, once', asyn
     text: '(1 2)',
     reported: reported(
       built('5 forms'),
-      'Forms built again with the initial values of variables, not the values set since (2):',
+      'Forms rebuilt with the initial values of variables, not the values set since (2):',
       '  (let ((n *n*)) (defun h1 () n))',
       '  (defparameter *copy* (* 2 *src*))',
-      'Not run again: 2 forms in which no definition was seen; they may have set COMMON-LISP-USER::*N*, COMMON-LISP-USER::*SRC*. What only they made is gone.',
+      'Not run again: 2 forms in which no definition was seen; they may have set COMMON-LISP-USER::*N*, COMMON-LISP-USER::*SRC*. What only these forms created is gone.',
     ),
   });
   await killImage(session);
@@ -51,7 +51,7 @@ test('a form that used a variable which had been set can be another, once', asyn
     text: '(1 2)',
     reported: reported(
       built('5 forms'),
-      'Not run again: 1 form in which no definition was seen. What only it made is gone.',
+      'Not run again: 1 form in which no definition was seen. What only this form created is gone.',
     ),
   });
 });
@@ -122,11 +122,11 @@ test('a form after which the image does not work is left out of the next one', a
   const { text, reported: notice } = await afterLoss(session, '(list (before-it) (+ 1 2) #\\a)');
   expect(text).toBe('(1 3 #\\a)');
   const head =
-    'This is a new Lisp image; the one before was lost: it was ended by SIGKILL; then something that was built again broke it.';
+    'This is a new Lisp image; the one before was lost: it was ended by SIGKILL; then something that was rebuilt broke it.';
   expect(notice).toBe(
     [
       `${head} ${built('1 form')}`,
-      'Not built again (1):',
+      'Not rebuilt (1):',
       `  ${poison.slice(0, 80)}...: with it the image cannot read, evaluate and print any more; it is left out from now on`,
     ].join('\n'),
   );

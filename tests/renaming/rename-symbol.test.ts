@@ -142,6 +142,14 @@ test('accessors and calls of constructors follow a slot', async () => {
   expect(await value('(shop::item-cost (shop::free))')).toBe('0');
 });
 
+test('accessors keep the prefix that a structure gives them', async () => {
+  for (const prefix of ['item-', '#:item-', '"ITEM-"']) {
+    at.put('code.lisp', CODE.replace('defstruct item', `defstruct (item (:conc-name ${prefix}))`));
+    await at.answer('load_file', { path: 'code.lisp' });
+    expect(await rename('shop::item', 'ware', { dry_run: true })).not.toContain('ITEM-PRICE');
+  }
+});
+
 test('instances and values stay', async () => {
   await value("(defvar *b* (make-instance 'shop::basket :items '(1)))");
   await value('(setf shop::*rate* 7)');
@@ -185,7 +193,7 @@ test('a load that fails leaves the old definitions', async () => {
   const answer = await rename('shop::*rate*', '*factor*');
   expect(answer).toContain('The load of code.lisp did not finish.');
   expect(answer).toContain(
-    '\nNone of these files was loaded to its end. The files are written, but the image keeps the definitions under the old name.\n',
+    '\nNone of these files was loaded to its end. The files are written, but the image keeps the definitions under the old name. Correct the errors below, then load the files with load_file.\n',
   );
   expect(await value("(boundp 'shop::*rate*)")).not.toBe('NIL');
 });

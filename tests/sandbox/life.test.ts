@@ -50,7 +50,7 @@ describe('as without the sandbox', () => {
     const next = await session.call('eval_form', { form: "(boundp '*mine*)" });
     expect([next.text, next.notices.length]).toEqual(['T', 1]);
     expect(next.notices[0]).toContain(
-      `This is a new Lisp image; the one before was lost: ${how}. Built again in `,
+      `This is a new Lisp image; the one before was lost: ${how}. Rebuilt in `,
     );
   });
 

@@ -98,7 +98,7 @@ test('the end of an image tells how many calls and variables go, and that nothin
     'Approve restart_image (dangerous)? all values, threads, open files and',
     '\u2026 connections of the image are lost',
     '1 running call is ended.',
-    'Nothing is built again, because the server was started with --replay off.',
+    'Nothing is rebuilt, because the server was started with --replay off.',
     'The Lisp image is ended and a fresh one started.',
   ]);
   const reported = names.slice(0, 20).map((name) => `COMMON-LISP-USER::${name.toUpperCase()}`);

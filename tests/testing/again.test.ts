@@ -232,15 +232,15 @@ describe('reset', () => {
     for (const [name, why] of [
       [
         '*empty*',
-        'No file has a DEFVAR or DEFPARAMETER that gives AGAIN::*EMPTY* a value. No variable was set, and no tests ran. Set it with eval_form, and leave it out of the parameter reset.',
+        "No file has a DEFVAR or DEFPARAMETER that gives AGAIN::*EMPTY* a value. No variable was set, and no tests ran. Set it with eval_form, and leave it out of parameter 'reset'.",
       ],
       [
         'again::twice',
-        'again::twice names no variable. No variable was set, and no tests ran. In the parameter reset, give names with packages, such as app::*table*.',
+        "again::twice names no variable. No variable was set, and no tests ran. In parameter 'reset', give names with packages, such as app::*table*.",
       ],
       [
         '*nowhere*',
-        '*nowhere* names no variable. No variable was set, and no tests ran. In the parameter reset, give names with packages, such as app::*table*.',
+        "*nowhere* names no variable. No variable was set, and no tests ran. In parameter 'reset', give names with packages, such as app::*table*.",
       ],
     ] as const)
       expect(await reset('*table*', name)).toBe(why);
@@ -252,14 +252,14 @@ describe('reset', () => {
       /^No tests ran, because AGAIN::\*BROKEN\* could not be set to the value in its file\. Already set: AGAIN::\*TABLE\*\.\n\nError: No value\n/,
     );
     expect(await reset('*within*')).toBe(
-      `Only a nested form has a DEFVAR or DEFPARAMETER that gives AGAIN::*WITHIN* a value. ${nothing} Set it with eval_form, and leave it out of the parameter reset.`,
+      `Only a nested form has a DEFVAR or DEFPARAMETER that gives AGAIN::*WITHIN* a value. ${nothing} Set it with eval_form, and leave it out of parameter 'reset'.`,
     );
   });
 
   test('asks which is meant where several packages have such a variable', async () => {
     await session.eval('(defvar again::*two* 1) (defpackage again-too (:use)) (defvar again-too::*two* 2)');
     expect(await reset('*two*')).toBe(
-      '*two* names several variables: AGAIN::*TWO*, AGAIN-TOO::*TWO*. No variable was set, and no tests ran. Give the parameter reset one of these.',
+      "*two* names several variables: AGAIN::*TWO*, AGAIN-TOO::*TWO*. No variable was set, and no tests ran. Put one of these in parameter 'reset'.",
     );
   });
 });

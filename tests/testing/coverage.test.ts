@@ -156,7 +156,7 @@ test('only the tests run that reach a definition', async () => {
   );
   const { text } = await session.call('impact_of_change', { name: 'bank::fee' });
   expect(text).toContain(
-    'Tests that reached it in a run with coverage (1): CHECKS::FEES. To run them, use the parameter touching of run_tests.',
+    "Tests that reached it in a run with coverage (1): CHECKS::FEES. To run them, use parameter 'touching' of run_tests.",
   );
   expect((await session.call('impact_of_change', { name: 'bank::bonus' })).text).toContain(
     'No test reached it in the last run with coverage.',

@@ -49,7 +49,7 @@ test('nothing runs and nothing changes when the human denies it, or the call con
     ],
     [
       { edits: edit('0)', '1)'), failed: true },
-      'No tests have run yet, so none failed. First call run_tests without the parameter failed.',
+      "No tests have run yet, so none failed. First call run_tests without parameter 'failed'.",
     ],
   ] as const) {
     expect(await run(args)).toEqual({ text, isError: true });

@@ -130,7 +130,7 @@ test('what did not run behind a test that was left is told, also when an error w
   const { text } = await session.call('debug', { error: Number(error), restart: 'IGNORE', timeout: LIMIT });
   expect(text).toMatch(/^stops::stops: 2 of 3 tests fail \(.*\n {2}FAILS /);
   expect(text).toContain(
-    '\nThe run ended there: isolate does not continue while an error is held in the debugger.\n',
+    '\nThe run ended there: isolate: true has no effect while an error is held in the debugger.\n',
   );
   const explained = await run({ test: 'stops::stops', on_error: 'hold' });
   const [, next] = /Held as error (\d+)/.exec(explained.text) ?? [];

@@ -92,10 +92,10 @@ test('the tests of a system that does not name them are told where they may be, 
       'No tests ran: testing kept runs none and prints nothing. Systems kept/more, kept/tests depend on it and are not loaded. If the tests are there, call run_tests with system: "kept/more".',
     );
     expect(await other.text('run_tests', { system: 'kept/tests' })).toBe(
-      'No tests ran: testing kept/tests runs none and prints nothing. Packages with tests: COMMON-LISP-USER (1); give package or test.',
+      "No tests ran: testing kept/tests runs none and prints nothing. Packages with tests: COMMON-LISP-USER (1); give 'package' or 'test'.",
     );
     expect(await other.text('run_tests', { system: 'kept' })).toBe(
-      'No tests ran: testing kept runs none and prints nothing. System kept/more depends on it and is not loaded. If the tests are there, call run_tests with system: "kept/more". Packages with tests: COMMON-LISP-USER (1); give package or test.',
+      "No tests ran: testing kept runs none and prints nothing. System kept/more depends on it and is not loaded. If the tests are there, call run_tests with system: \"kept/more\". Packages with tests: COMMON-LISP-USER (1); give 'package' or 'test'.",
     );
   } finally {
     await other.close();

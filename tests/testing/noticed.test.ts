@@ -248,7 +248,7 @@ Failed in the running image, pass now: BROKEN`);
     expect(text).toMatch(/\n\nThen:\n5$/);
     expect(existsSync(join(root.path, 'new'))).toBe(false);
     expect(await session.text('run_tests', { touching: 'shop::pair' })).toBe(
-      'No run has recorded coverage yet. Call run_tests with coverage: true, then with touching.',
+      "No run has recorded coverage yet. Call run_tests with coverage: true, then with 'touching'.",
     );
   });
 });
@@ -382,7 +382,7 @@ sandboxTest('a copy that does not fit is refused, and removed', async () => {
   });
   expect(await session.call('run_tests', { edits: CHANGE, system: 'shop/tests', fresh: true })).toEqual(
     bad(
-      `run_tests tries edits in a copy of the workspace. The copy does not fit into ${temporary.path}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
+      `run_tests tries edits in a copy of the workspace. The copy does not fit into ${temporary.path}, so the call failed. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
     ),
   );
   expect(await session.eval(`(directory "${temporary.path}/live-lisp-*/")`)).toBe('NIL');

@@ -61,7 +61,7 @@ test('those that failed are those of the system that is named', async () => {
   expect((await run({ system: '#:Checks', failed: true })).lines[1]).toBe(FAILURE);
   expect(await run({ system: 'fiveam', failed: true })).toEqual({
     lines: [
-      'No tests of fiveam have run yet, so none failed. First call run_tests without the parameter failed.',
+      "No tests of fiveam have run yet, so none failed. First call run_tests without parameter 'failed'.",
     ],
     isError: true,
   });

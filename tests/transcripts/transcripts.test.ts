@@ -62,7 +62,7 @@ function withoutRuns(text: string): string {
 /** How long a call ran differs from run to run, and where the fixtures are, from machine to machine. */
 function stable(text: string): string {
   return text
-    .replace(/(after|again in) \d+\.\d s/g, '$1 N s')
+    .replace(/(after|Rebuilt in) \d+\.\d s/g, '$1 N s')
     .replace(/(\d{4}-\d\d-\d\dT)?\d\d:\d\d:[\d.]+Z/g, 'TIME')
     .replace(/, of \d{4}-\d\d-\d\d/g, ', of DATE')
     .replace(/\d+\.\d s\)\.$/gm, 'N s).')

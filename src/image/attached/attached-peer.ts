@@ -54,7 +54,7 @@ export class AttachedPeer implements Peer {
       exiting: () => {
         this.#endReason = 'the image ended';
       },
-      stopped: () => this.disconnect('(live-lisp:stop) took live-lisp out of it'),
+      stopped: () => this.disconnect('(live-lisp:stop) disconnected live-lisp from it'),
       broken: (how) => this.disconnect(how),
     };
     this.#channel = new Channel(this.#socket, this, upcalls, callbacks, {

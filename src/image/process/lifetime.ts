@@ -188,7 +188,7 @@ export class Lifetime {
       await this.#callbacks.loadStartFiles(child);
       this.#stages.set(child, 'rebuild');
       if ((await this.#callbacks.rebuild(child)) === 'replace' && !this.#closed) {
-        await this.kill(child, 'something that was built again broke it');
+        await this.kill(child, 'something that was rebuilt broke it');
         continue;
       }
       this.#stages.set(child, 'ready');

@@ -47,7 +47,7 @@ export class Rebuild {
   }
 
   get progress(): string {
-    return `building the lost image again: ${this.#done} of ${this.#total}`;
+    return `rebuilding the lost image: ${this.#done} of ${this.#total}`;
   }
 
   /** Records that the rebuild has registered again the tool that clients call NAME. */

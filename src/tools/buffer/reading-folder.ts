@@ -76,7 +76,7 @@ function folderText(
     listText(rows, more > 0),
     more > 0 &&
       `Note: ${atLeast}${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a subdirectory.`,
-    'Read some of them with the parameter paths, or the outline of one with read_definition.',
+    "Read some of them with parameter 'paths', or the outline of one with read_definition.",
   ]);
 }
 

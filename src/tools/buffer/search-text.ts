@@ -105,7 +105,7 @@ function notesOf(
   const unsearched = unreadable.length > 0 && fewNames(unreadable);
   return [
     stopped &&
-      `Note: the search stopped before it had read all files; give a directory or a file as the parameter buffer.`,
+      `Note: the search stopped before it had read all files; give a directory or a file as parameter 'buffer'.`,
     unsearched &&
       (buffer !== undefined || !earlierAnswers?.repeats('not searched', unsearched)) &&
       `Note: not searched (not text, or too large): ${unsearched}.`,
@@ -113,7 +113,7 @@ function notesOf(
       `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, cause this; use a simpler pattern.`,
     buffer === undefined &&
       pending.length > 0 &&
-      `Note: not searched: the edits of ${fewNames(pending)} that wait for approval; read_buffer shows them.`,
+      `Note: the edits of ${fewNames(pending)} that wait for approval were not searched; read_buffer shows them.`,
     ...(buffer === undefined ? unsavedNotes(unsaved) : []),
     silent && `Note: ${silentText(silent)}, so such changes may be missing here.`,
     buffer?.note && `Note: ${buffer.note}`,

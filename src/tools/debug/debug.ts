@@ -14,7 +14,7 @@ import { evaluate, fix, showHeld } from './looking.ts';
 const DEBUG = {
   name: 'debug',
   description:
-    'Debug a stopped error or thread: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past errors use get_last_error. Parameter error alone: condition, frames and restarts; with frame: its variables.',
+    "Debug a stopped error or thread: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past errors use get_last_error. Parameter 'error' alone: condition, frames and restarts; with frame: its variables.",
   parameters: [
     {
       name: 'error',
@@ -134,22 +134,22 @@ function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   if (given.length > 1) throw new CallError(`Give only one of ${given.join(' and ')}; nothing was done.`);
   const action = ACTIONS.find(isGiven);
   if (args.fix !== undefined && given.length > 0 && action !== 'retry') {
-    throw new CallError(`Parameter 'fix' goes with retry, not with ${given[0]}; nothing was done.`);
+    throw new CallError(`Parameter 'fix' goes with 'retry', not with '${given[0]}'; nothing was done.`);
   }
   const [empty] = (['eval', 'return', 'fix', 'values'] as const).filter((name) =>
     [args[name]].flat().some((form) => form?.trim() === ''),
   );
   if (empty !== undefined) throw new CallError(`Parameter '${empty}' has an empty form; nothing was done.`);
   if (args.values !== undefined && action !== 'restart') {
-    throw new CallError("Parameter 'values' needs 'restart', so nothing was done. Give restart too.");
+    throw new CallError("Parameter 'values' needs 'restart', so nothing was done. Give 'restart' too.");
   }
   if ((isGiven('type') || isGiven('hold')) && args.watch === undefined) {
-    throw new CallError("Parameters 'type' and 'hold' need 'watch', so nothing was done. Give watch too.");
+    throw new CallError("Parameters 'type' and 'hold' need 'watch', so nothing was done. Give 'watch' too.");
   }
   const needsError = action !== undefined || args.fix !== undefined || args.frame !== undefined;
   if (args.error === undefined && needsError) {
     throw new CallError(
-      'Give the parameter error: the number of a held error. debug without arguments lists them.',
+      "Give parameter 'error': the number of a held error. debug without arguments lists them.",
     );
   }
   return action;

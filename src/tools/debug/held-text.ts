@@ -57,7 +57,7 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
     locks.length === 0
       ? ''
       : ` Its thread holds the ${locks.length === 1 ? 'lock' : 'locks'} ${lockNames}: threads that need ${locks.length === 1 ? 'it' : 'one'} wait.`;
-  return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
+  return `Held as error ${error}${where}, until ${seconds} s pass without a use of debug.${lockNote}`;
 }
 
 /** Returns lines for the frames of a held error, with the frame numbers that the tool debug uses. For consecutive

@@ -37,7 +37,7 @@ export async function listHeld(dependencies: DebugDependencies): Promise<Result>
 
 function heldText({ error, type, thread, heldBy, seconds }: HeldRow): string {
   const where = thread === undefined ? '' : ` in the thread ${thread}`;
-  return `  ${error}: ${type}${where}, held${heldBy === undefined ? '' : ` by ${heldBy}`} for ${seconds} s after each use`;
+  return `  ${error}: ${type}${where}, held${heldBy === undefined ? '' : ` by ${heldBy}`} until ${seconds} s pass without a use`;
 }
 
 /** Returns the stack of the thread NAME, and the lock that the thread waits for. */

@@ -110,7 +110,7 @@ export async function fix(held: HeldErrorRequest, code: string): Promise<Result>
   if (failed !== undefined) return stillHeld(held, reply, code);
   const text = joinSections([
     broken
-      ? `The fix was evaluated, but with errors (below), which are signalled when the code runs. Error ${error} is still held.`
+      ? `The fix was evaluated, but with compile errors (below): running that code signals them. Error ${error} is still held.`
       : `Fixed: ${formValuesText(data.values ?? [])}`,
     staleTextLines(data, places),
     outputSection(output),

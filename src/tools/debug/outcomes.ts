@@ -63,7 +63,7 @@ function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
     (ending.reason === 'timeout' || ending.reason === 'cancelled') &&
-    'The frame has not returned yet; its thread still runs. To see where, call debug with the parameter thread.'
+    "The frame has not returned yet; its thread still runs. To see where, call debug with parameter 'thread'."
   );
 }
 

@@ -60,9 +60,9 @@ function refusalText(
 }
 
 function nearestText({ nearest, form }: DebugValue): string {
-  if (nearest !== undefined) return `The nearest frame that allows it is ${nearest}.`;
-  const other = form ? 'restart, retry without frame' : 'restart';
-  return `No listed frame allows it. Give ${other}, or end: true.`;
+  if (nearest !== undefined) return `The nearest frame with which this works is ${nearest}.`;
+  const other = form ? "'restart', 'retry' without 'frame'" : "'restart'";
+  return `This works with no listed frame. Give ${other}, or end: true to abort the call.`;
 }
 
 function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): string {

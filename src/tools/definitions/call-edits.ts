@@ -46,7 +46,7 @@ export async function planCallsEdit(
   }
   if (budget.exceeded)
     throw new CallError(
-      `${label}: the workspace has too many files to search for calls; nothing was changed. Edit calls with path, old and new.`,
+      `${label}: the workspace has too many files to search for calls; nothing was changed. Edit calls with 'path', 'old' and 'new'.`,
     );
   const paths = only === undefined ? mentioning.map((path) => workspace.name(path)) : [only];
   const callee = { name: query.symbol, packages, macro: facts.kind === 'MACRO' };

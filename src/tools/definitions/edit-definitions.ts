@@ -151,7 +151,7 @@ function checkLoadable({ files }: Plan): void {
     const line = lineOfReaderSetting(file);
     if (line !== undefined) {
       throw new CallError(
-        `${file.name} cannot be loaded in part: the form at line ${line} changes how later forms are read, and also does other things. Nothing was changed. Leave load out, then load the whole file with load_file.`,
+        `${file.name} cannot be loaded in part: the form at line ${line} changes how later forms are read, and also does other things. Nothing was changed. Leave 'load' out, then load the whole file with load_file.`,
       );
     }
   }

@@ -108,7 +108,7 @@ function patternOf(
   { line, text, old, new: replacement }: EditMembers,
 ): CallPattern {
   if (old === undefined || replacement === undefined || (line ?? text) !== undefined)
-    throw new CallError('op: "calls" takes only definition, old, new and path.');
+    throw new CallError("op: \"calls\" takes only 'definition', 'old', 'new' and 'path'.");
   if (operator !== undefined || symbol.startsWith('SETF '))
     throw new CallError(`op: "calls" needs the name of a function or macro, not ${name}.`);
   const pattern = callPatternOf(old, replacement);
@@ -131,7 +131,7 @@ function fileChangeOf(args: EditMembers) {
     (line ?? old ?? replacement) !== undefined
   )
     throw new CallError(
-      'Parameter \'definition\' is missing. Give it; or path, old and new; or path and text. The text is then appended to the file or, with op: "replace", replaces the definitions of the same names.',
+      "Parameter 'definition' is missing. Give it; or 'path', 'old' and 'new'; or 'path' and 'text': the text is then appended to the file or, with op: \"replace\", replaces the definitions with the same names.",
     );
   return { path, text, byName: op === 'replace' };
 }
@@ -140,7 +140,9 @@ function fileChangeOf(args: EditMembers) {
 function partOf({ op, text, old, new: replacement, all = false }: EditMembers): Part | undefined {
   if (old === undefined && replacement === undefined) return undefined;
   if ((op !== undefined && op !== 'replace') || text !== undefined)
-    throw new CallError("Parameters 'old' and 'new' do not go with op or text. Give old and new, or text.");
+    throw new CallError(
+      "Parameters 'old' and 'new' do not go with 'op' or 'text'. Give 'old' and 'new', or 'text'.",
+    );
   if (old === undefined || replacement === undefined)
     throw new CallError("Parameters 'old' and 'new' go together; one is missing.");
   if (old === '')
@@ -159,6 +161,6 @@ function changeOf(op: Exclude<EditMembers['op'], 'calls'>, args: EditMembers): D
     return { kind: 'delete' };
   }
   if (text === undefined)
-    throw new CallError('Parameter \'text\' is missing. Give text, or old and new, or op: "delete".');
+    throw new CallError("Parameter 'text' is missing. Give 'text', or 'old' and 'new', or op: \"delete\".");
   return { kind: op ?? 'replace', text };
 }

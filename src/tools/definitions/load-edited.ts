@@ -191,7 +191,7 @@ function headline(
   if (ending.kind !== 'done' || data.value?.notLoaded)
     return `Not completely loaded: ${forms}. The file was changed.`;
   if (data.value?.failed)
-    return `Loaded ${forms}, but with errors (below), which are signalled when the code runs.`;
+    return `Loaded ${forms}, but with compile errors (below): running that code signals them.`;
   return file.changed.length > 0 && `Loaded ${forms}`;
 }
 

@@ -237,7 +237,7 @@ export class Locator {
       const target = this.#inFile(file, edit, forms).find(({ start }) => !included.includes(start));
       if (target === undefined) continue;
       const place = `${visibleName(file.present.name)}:${file.source.lineAt(target.start)}`;
-      return `#+ or #- excludes the definition of ${query.name} at ${place} in this image. To change it, give path, old and new without definition.`;
+      return `#+ or #- excludes the definition of ${query.name} at ${place} in this image. To change it, give 'path', 'old' and 'new' without 'definition'.`;
     }
     return undefined;
   }
@@ -276,7 +276,7 @@ export class Locator {
     const none = this.#incomplete
       ? 'none of the searched files (the workspace has more)'
       : 'no Lisp file of the workspace';
-    return `${none} defines ${name}. Give path or, to add ${name}, a neighbouring definition and op: "before" or "after".`;
+    return `${none} defines ${name}. Give 'path' or, to add ${name}, a neighbouring definition and op: "before" or "after".`;
   }
 
   #notInFileText({ symbol }: DefinitionQuery, wanted: string, path: string): string {
@@ -346,8 +346,8 @@ function detailRequest(found: readonly Located[]): string {
   if (names.size === found.length)
     return `Give the name with its package: ${visibleName([...names].join(' or '))}.`;
   const files = new Set(found.map(({ file }) => file));
-  if (files.size === found.length) return 'Give path, too.';
-  return files.size === 1 ? 'Give its line, too.' : 'Give path and line, too.';
+  if (files.size === found.length) return "Give 'path', too.";
+  return files.size === 1 ? "Give 'line', too." : "Give 'path' and 'line', too.";
 }
 
 function rowsText(found: readonly Located[]): string {

@@ -83,9 +83,9 @@ export function readDefinitionTool(origins: Origins) {
       const name = [args.name ?? '', ...(args.names ?? [])].join('\n').trim();
       if (path !== undefined && name === '') return outline(origins, path, args, context);
       if (path !== undefined)
-        throw new CallError('Give either name or path: path is for the outline of a whole file.');
+        throw new CallError("Give either 'name' or 'path': 'path' is for the outline of a whole file.");
       if (name === '')
-        throw new CallError('To read definitions, give name; for the outline of a Lisp file, give path.');
+        throw new CallError("To read definitions, give 'name'; for the outline of a Lisp file, give 'path'.");
       const results: Result[] = [];
       for (const query of parseQueries(name)) {
         const result = await readOne(origins, query, args, context);

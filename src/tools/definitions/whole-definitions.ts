@@ -55,6 +55,6 @@ function targetOf(
   if (target === undefined || more.length === 0) return target;
   const lines = same.map(({ start }) => source.lineAt(start));
   throw new CallError(
-    `${label}: ${visibleName(present.name)} has ${target.head} at lines ${lines.join(' and ')}. Nothing was changed. To choose one, give definition and line.`,
+    `${label}: ${visibleName(present.name)} has ${target.head} at lines ${lines.join(' and ')}. Nothing was changed. To choose one, give 'definition' and 'line'.`,
   );
 }

@@ -95,7 +95,7 @@ function headline(
   if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
   const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));
   const outcome = has('error')
-    ? 'with errors (below), which are signalled when the code runs'
+    ? 'with errors (below): running that code signals them'
     : has('warning', 'undefined', 'style-warning')
       ? 'with warnings'
       : has('note')

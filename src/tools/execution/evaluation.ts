@@ -190,5 +190,5 @@ function evaluationResult(
 /** Returns a note with the current package, which another caller may have set. Returns false when it is CL-USER. */
 function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
   if (home === 'COMMON-LISP-USER') return false;
-  return `Note: names without a package are read in the current package, ${home}. All callers of this image share that package, including sub-agents of a client; the parameter package sets another for one call.`;
+  return `Note: names without a package are read in the current package, ${home}. All callers of this image share that package, including sub-agents of a client; parameter 'package' sets another for one call.`;
 }

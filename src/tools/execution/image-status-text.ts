@@ -85,7 +85,7 @@ function headline(status: ImageStatus): string {
 function notReactingHeadline({ silentMs = 0, outside, frozenMs, elsewhere }: ImageStatus): string {
   const since = `The Lisp image has not reacted for ${secondsText(silentMs)}`;
   if (outside?.stopped)
-    return `${since}: its process was stopped by a signal. live-lisp resumes it within ${CONTINUED_S} s.`;
+    return `${since}: its process is stopped, for example by SIGSTOP. live-lisp resumes it within ${CONTINUED_S} s.`;
   if (elsewhere && frozenMs !== undefined)
     return `${since}: it collects garbage, code in it keeps all threads from running, or the connection to it hangs. If this lasts ${secondsText(frozenMs)}, the image is replaced.`;
   if (outside?.starved) return `${since}: other processes have the CPU.`;
@@ -108,7 +108,7 @@ function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageSt
       return 'live-lisp is connecting to the Lisp image; calls wait for it.';
     case 'not reacting':
       return stopped && served
-        ? `The Lisp image has not reacted for ${secondsText(silentMs)}: its process was stopped by a signal, as by Ctrl-Z. Ask the user to resume it: kill -CONT ${served.pid}`
+        ? `The Lisp image has not reacted for ${secondsText(silentMs)}: its process is stopped, for example by Ctrl-Z. Ask the user to resume it: kill -CONT ${served.pid}`
         : '';
     default:
       return '';

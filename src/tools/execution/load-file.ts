@@ -39,7 +39,7 @@ const LOAD_FILE = {
     {
       name: 'forget',
       type: 'boolean',
-      description: 'Remove what was listed as gone from the file',
+      description: 'Remove from the image what was listed as no longer in the file',
     },
     {
       name: 'check',
@@ -115,7 +115,7 @@ async function loadPreview(
   const count = linesOf(text.text).length;
   const lines = count === 1 ? questionLine`1 line` : questionLine`${count} lines`;
   const forgetNote = forget
-    ? questionLine`, then to remove from the image what earlier answers listed as gone from the file`
+    ? questionLine`, then to remove from the image what earlier answers listed as no longer in the file`
     : questionLine``;
   const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${forgetNote}`;
   const summary = questionLine`${lines} ${what}`;
@@ -162,7 +162,7 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
   if (ending.kind !== 'done') return `${name} was loaded only up to the form where loading stopped.`;
   return data.value?.failed
-    ? `Loaded ${name}, but with errors (below), which are signalled when the code runs.`
+    ? `Loaded ${name}, but with compile errors (below): running that code signals them.`
     : `Loaded ${name}`;
 }
 

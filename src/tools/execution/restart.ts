@@ -74,9 +74,9 @@ function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLi
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;
   const steps = questionLine`what this session defined and loaded (${count} of its journal)`;
   const rebuildLine = {
-    session: questionLine`Built again: ${steps}.`,
-    none: questionLine`Not built again, and forgotten: ${steps}.`,
-    previous: questionLine`Built again: what the previous server defined and loaded, then ${steps}.`,
+    session: questionLine`Rebuilt: ${steps}.`,
+    none: questionLine`Not rebuilt, and forgotten: ${steps}.`,
+    previous: questionLine`Rebuilt: what the previous server defined and loaded, then ${steps}.`,
   }[rebuild];
   return [
     ...(calls > 0
@@ -88,7 +88,7 @@ function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLi
       : []),
     replay
       ? rebuildLine
-      : questionLine`Nothing is built again, because the server was started with --replay off.`,
+      : questionLine`Nothing is rebuilt, because the server was started with --replay off.`,
     questionLine`The Lisp image is ended and a fresh one started.`,
     ...(values.length > 0 ? [valuesText(values)] : []),
   ];

@@ -84,7 +84,7 @@ export function callSections(impact: CallImpact): Part[] {
   return [
     !checked && {
       header: method
-        ? 'Calls of the generic function, which stays; the arguments of each decide whether it runs the method'
+        ? 'Calls of the generic function, which stays; each call runs the method only if its arguments fit'
         : 'Calls that its removal would break',
       ...callList(unchecked),
     },

@@ -30,9 +30,9 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
     `Tests that name it, not checked because they are not loaded: ${filesText(unloaded, limit)}`;
   if (kind === undefined) return unchecked;
   if (testSystems === 0)
-    return 'Tests: unknown, because ASDF lists no loaded system as the test system of another.';
+    return 'Tests: unknown, because ASDF has registered no system that tests another (test-op).';
   const more = testsMore
-    ? `\nNote: the search stopped after ${testsMore} functions and forms that reach it, so tests may be missing here. who_calls with the parameter within lists its callers in one system.`
+    ? `\nNote: the search stopped after ${testsMore} functions and forms that reach it, so tests may be missing here. who_calls with parameter 'within' lists its callers in one system.`
     : '';
   if (testCount === 0 && impact.testsNaming.length + unloaded.length > 0) {
     const lines = [
@@ -56,7 +56,7 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
 export function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
-  return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. To run them, use the parameter touching of run_tests.`;
+  return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. To run them, use parameter 'touching' of run_tests.`;
 }
 
 /** Returns a line with at most LIMIT files that contain the name of the definition and are not loaded. Leaves out test

@@ -72,7 +72,7 @@ const IMPACT_OF_CHANGE = {
 const LIMIT = 30;
 
 const METHOD_LAMBDA_LIST =
-  'The parameter lambda_list is for functions and generic functions. For a method, give its whole new DEFMETHOD in the parameter definition.';
+  "Parameter 'lambda_list' is for functions and generic functions. For a method, give its whole new DEFMETHOD in parameter 'definition'.";
 
 /** Operators that define functions or classes, whose uses SBCL records. The uses of other definitions are searched for
  * by name. */
@@ -184,7 +184,7 @@ function checkHasUses(facts: ImpactData, request: Request): void {
   if (request.lambda_list === undefined && hasOtherUses(facts)) return;
   const instead =
     slotOf.length > 0
-      ? `It is a slot of ${slotOf.join(', ')}. Pass that class as name, and its form without the slot as definition.`
+      ? `It is a slot of ${slotOf.join(', ')}. Give that class as 'name', and the form of the class without the slot as 'definition'.`
       : isVariable(natures)
         ? 'who_references lists the functions that read, set or bind it.'
         : 'It is not a class either, so its dependents are unknown; search_in_buffer finds its name.';
@@ -194,7 +194,7 @@ function checkHasUses(facts: ImpactData, request: Request): void {
 function proposedChange(facts: ImpactData, request: Request, features: Features): Change {
   const { lambda_list: listText, definition: text } = request;
   if (text !== undefined) {
-    if (listText !== undefined) throw new CallError('Give lambda_list or definition, not both.');
+    if (listText !== undefined) throw new CallError("Give 'lambda_list' or 'definition', not both.");
     return { kind: 'new definition', definition: readDefinition(facts, text, features) };
   }
   if (listText === undefined) return { kind: 'removal' };
@@ -209,7 +209,7 @@ function readDefinition(facts: ImpactData, text: string, features: Features): De
   const found = definitionDetails(readForm(text, 0, features));
   if (found === undefined) {
     throw new CallError(
-      'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
+      "The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give 'lambda_list'.",
     );
   }
   const { symbol: name, setf } = partsOfName(facts.name);
@@ -242,7 +242,7 @@ async function affectedFacts(
   const isOfFunctionOrClass = FUNCTION_OR_CLASS_OPERATORS.includes(operator) || setf;
   if (isOfFunctionOrClass || facts.kind === undefined) return facts;
   if (!hasOtherUses(facts) && !facts.type)
-    throw new CallError(`${facts.name} has no definition by ${operator} yet, so nothing uses it.`);
+    throw new CallError(`There is no ${operator} of ${facts.name} yet, so nothing uses it.`);
   // A DEFTYPE or DEFVAR does not change a function of the same name.
   const { kind: _, ...others } = facts;
   return others;

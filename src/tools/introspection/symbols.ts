@@ -141,7 +141,7 @@ const METHOD_LIMIT = 20;
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
   description:
-    'Show what a Lisp symbol is and does: the function, macro, class, type or variable it names, its docstring, arguments, declared type and value, and where it is defined. For code use read_definition. With the parameter arguments: the methods a generic function runs, in order.',
+    "Show what a Lisp symbol is and does: the function, macro, class, type or variable it names, its docstring, arguments, declared type and value, and where it is defined. For code use read_definition. With parameter 'arguments': the methods a generic function runs, in order.",
   parameters: [
     {
       name: 'symbol',

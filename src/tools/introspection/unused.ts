@@ -21,7 +21,7 @@ export async function unusedFunctions(
 ): Promise<Result> {
   const { package: home, within, ...page } = asked;
   if (home === undefined)
-    throw new CallError('unused: true needs the parameter package: the package to search.');
+    throw new CallError("unused: true needs parameter 'package': the package to search.");
   const args = { package: home.replace(/:+$/, ''), ...(within !== undefined && { within }) };
   const reply = await image.call('unused-functions', args, callOptions(context));
   return lookedUp(reply, ({ files, rows = [], ...found }) => {

@@ -192,7 +192,7 @@ export function unknownNotes(
     .slice(0, FILE_LIMIT)
     .map(
       ({ file, why }) =>
-        `Note: the top-level forms of ${places.fileName(file)} are not all known (${why}); search_in_buffer finds names in that file.`,
+        `Note: not all top-level forms of ${places.fileName(file)} could be read (${why}); search_in_buffer finds names in that file.`,
     );
   const more = unread.length - files.length;
   return [

@@ -193,7 +193,7 @@ type Note = (names: string) => string;
 const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Note>> = {
   inline: (names) => `Inlined calls of ${names} are not recorded.`,
   'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not recorded.`,
-  block: (names) => `Calls of ${names} from code compiled in the same block are not recorded.`,
+  block: (names) => `Calls of ${names} from the same block compilation (:block-compile) are not recorded.`,
   itself: (names) =>
     `Recursive calls of ${names} are not recorded: SBCL compiled them as jumps, as it does when speed or space is above debug.`,
 };

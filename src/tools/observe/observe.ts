@@ -17,7 +17,7 @@ import { observeTimes } from './times.ts';
 const OBSERVE = {
   name: 'observe',
   description:
-    'Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For errors use debug, for what runs now image_status. With the parameter functions: a tree of their calls, with arguments, values, time and errors; mode types: only types. Modes cpu, alloc, time profile form; heap: what grows. against compares two forms.',
+    "Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For errors use debug, for what runs now image_status. With parameter 'functions': a tree of their calls, with arguments, values, time and errors; mode types: only types. Modes cpu, alloc, time profile form; heap: what grows. against compares two forms.",
   parameters: [
     { name: 'form', type: 'string', description: 'The last of several is observed' },
     {
@@ -104,17 +104,19 @@ function checkArguments({ args }: Observing, mode: Mode): void {
   if (form === undefined && against !== undefined)
     refuse("Parameter 'against' needs parameter 'form': it compares the two.");
   if (form === undefined && seconds === undefined && mode !== 'heap')
-    refuse('Give the parameter form, or in the parameter seconds the time to observe the program.');
+    refuse("Give parameter 'form', or in parameter 'seconds' the time to observe the program.");
   if (against !== undefined && (functions !== undefined || args.mode !== undefined))
-    refuse('With the parameter against, only the two forms are measured; leave out functions and mode.');
+    refuse("With parameter 'against', only the two forms are measured; leave out 'functions' and 'mode'.");
   if (records && (functions ?? []).length === 0)
     refuse('To record calls, give functions: [...]; for a profile, give mode: "cpu", "alloc" or "time".');
   if (!records && functions !== undefined)
     refuse(
-      `The parameter functions works only in the modes calls and types; mode ${mode} observes the whole program. Leave the parameter out.`,
+      `Parameter 'functions' works only in the modes calls and types; mode ${mode} observes the whole program. Leave the parameter out.`,
     );
   if (records && form !== undefined && seconds !== undefined)
-    refuse('Give either form or seconds: calls are recorded while the form runs, or for that many seconds.');
+    refuse(
+      "Give either 'form' or 'seconds': calls are recorded while the form runs, or for that many seconds.",
+    );
   if (!records && where !== undefined)
-    refuse('The parameter where filters recorded calls, so it needs the parameter functions.');
+    refuse("Parameter 'where' filters recorded calls, so it needs parameter 'functions'.");
 }

@@ -93,7 +93,7 @@ function refusalText(value: ObserveRefusal): string {
   if (value.largeHeap)
     return 'The heap is too large to count the objects in it: 512 MB or more are in use. Use mode alloc instead.';
   if (value.busy) return 'Another profile is being taken; call again when it has ended.';
-  return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. The parameters functions and against work without it.';
+  return "This SBCL lacks its contrib sb-sprof, so it has no profiler. Parameters 'functions' and 'against' work without it.";
 }
 
 /** The members that the replies of all observing operations have. */

@@ -93,7 +93,7 @@ function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
 export function followedText(followed: Followed, places: Places): string | undefined {
   const { loaded, problems, failed, users, gone, goneTotal, left } = followed;
   const kept = failed
-    ? 'The files are written, but the image keeps the definitions under the old name.'
+    ? 'The files are written, but the image keeps the definitions under the old name. Correct the errors below, then load the files with load_file.'
     : users.length > 0 &&
       `The image keeps the old name too, because of its uses in ${listed([...new Set(users)])}: load or define ${users.length === 1 ? 'it' : 'them'} again.`;
   return joinSections([

@@ -118,7 +118,7 @@ async function load(
 export function nothingToRun(): Result {
   return {
     data: {},
-    text: 'No system of the workspace defines a test operation, so there is nothing to run. Give the parameter system, package or test. A system defines one with :perform (test-op ...) or :in-order-to ((test-op ...)).',
+    text: "No system of the workspace defines a test operation, so there is nothing to run. Give parameter 'system', 'package' or 'test'. A system defines one with :perform (test-op ...) or :in-order-to ((test-op ...)).",
     failed: true,
     unfound: true,
   };

@@ -86,7 +86,7 @@ async function settingOf(
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
   const why = definition === undefined ? 'No file has' : 'Only a nested form has';
-  const text = `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. ${NOTHING_DONE} Set it with eval_form, and leave it out of the parameter reset.`;
+  const text = `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. ${NOTHING_DONE} Set it with eval_form, and leave it out of parameter 'reset'.`;
   throw new CallError(joinSections([text, budget.exceeded && PARTIAL_NOTE]));
 }
 
@@ -139,12 +139,12 @@ async function variableNamed(
   const [only, ...others] = elsewhere;
   if (others.length > 0)
     throw new CallError(
-      `${asked} names several variables: ${elsewhere.join(', ')}. ${NOTHING_DONE} Give the parameter reset one of these.`,
+      `${asked} names several variables: ${elsewhere.join(', ')}. ${NOTHING_DONE} Put one of these in parameter 'reset'.`,
     );
   const found = only === undefined ? undefined : await variableAt(image, only, context);
   if (found !== undefined) return found;
   throw new CallError(
-    `${asked} names no variable. ${NOTHING_DONE} In the parameter reset, give names with packages, such as app::*table*.`,
+    `${asked} names no variable. ${NOTHING_DONE} In parameter 'reset', give names with packages, such as app::*table*.`,
   );
 }
 

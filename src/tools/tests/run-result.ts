@@ -153,7 +153,7 @@ function behindOf({ tests, data, ending, asked, how, held }: EndedRun): string {
   if (!how.isolate)
     return `The run ended there; with isolate: true it would continue with the other tests.${which}`;
   return held
-    ? `The run ended there: isolate does not continue while an error is held in the debugger.${which}`
+    ? `The run ended there: isolate: true has no effect while an error is held in the debugger.${which}`
     : '';
 }
 

@@ -26,7 +26,7 @@ import type { TestSelection } from './run-result.ts';
 const RUN_TESTS = {
   name: 'run_tests',
   description:
-    "Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. Parameters edits and then: change, test and check in one call. Shows each failure's form, values, place, and what passed.",
+    "Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. Parameters 'edits' and 'then': change, test and check in one call. Shows each failure's form, values, place, and what passed.",
   parameters: [
     { name: 'system', type: 'string' },
     { name: 'package', type: 'string' },
@@ -71,7 +71,7 @@ const RUN_TESTS = {
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
   categories: ['execution'],
-  shortDescription: 'Run tests and tell what failed, and what has changed since',
+  shortDescription: 'Run tests; show failures and what has changed since the last run',
   complexity: 'moderate',
   keywords: [
     'unit tests',
@@ -216,7 +216,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   const again = dependencies.memory.failed(systemName);
   if (again === undefined)
     throw new CallError(
-      `No tests${which} have run yet, so none failed. First call run_tests without the parameter failed.`,
+      `No tests${which} have run yet, so none failed. First call run_tests without parameter 'failed'.`,
     );
   if (again.length === 0)
     throw new CallError(`No test${which} failed when it last ran, so there is nothing to run.`);
@@ -228,7 +228,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
 async function reaching({ reached, places }: TestDependencies, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(
-      'No run has recorded coverage yet. Call run_tests with coverage: true, then with touching.',
+      "No run has recorded coverage yet. Call run_tests with coverage: true, then with 'touching'.",
     );
   }
   const found = reached.find(name);

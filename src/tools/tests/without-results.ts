@@ -104,7 +104,7 @@ export function noTestsResult(
   const isNone = written === '' && unseen.length === 0 && ending.kind === 'done';
   const verdict = ending.kind === 'condition' ? 'fail' : isNone ? 'none' : 'unknown';
   const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');
-  const inPackages = known && ` Packages with tests: ${known}; give package or test.`;
+  const inPackages = known && ` Packages with tests: ${known}; give 'package' or 'test'.`;
   const [tester] = unloaded;
   const elsewhere =
     tester &&
