@@ -34,8 +34,8 @@ later. The server has boot.lisp compile the file, and only then is there a packa
 
 (where-compiled
   (defvar *absent* '()
-    "A list of the backend's names of the internals that the backend is compiled without. They need
-no probe.")
+    "A list of the backend's names of the internals that the backend is compiled without. USED-P
+(probes.lisp) reads it: these need no probe.")
 
   (defun outcome (name)
     "Return the value of the variable NAME, a string, in LIVE-LISP.INTERNALS, the package of
@@ -96,10 +96,8 @@ the internal. If SBCL has it, TEXT also says why the backend does not use it."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "Return true if the backend lacks ABILITY, an ABILITY structure. This is so if the backend was
-compiled without ABILITY. Otherwise return NIL if ABILITY has a probe of its own, and this probe has
-succeeded. Otherwise return true if the check of ABILITY fails. If ABILITY has no check, return true
-if one of its internals is missing."
+  "Return true if the backend lacks ABILITY, an ABILITY structure. The state of ABILITY decides
+this, else its check, and if it has no check, whether an internal is missing."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)
@@ -195,12 +193,13 @@ fallback."
 
 ;;; These macros declare an internal of SBCL. Each takes NAME, the backend's name for the internal,
 ;;; and exports it. WHAT is the documentation. PLACE lists the names of the internal in SBCL, in the
-;;; form that FIRST-INTERNAL takes.
+;;; form that FIRST-INTERNAL takes. Each NAME needs a probe in probes.lisp.
 
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
-  "Define the macro NAME with PARAMETERS and the documentation WHAT. A call of it expands into a
-call of SBCL's operator at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If SBCL lacks the operator,
-the call expands into the form FALLBACK with PARAMETERS bound, except the parameter after &REST."
+  "Define the macro NAME with PARAMETERS and the documentation WHAT. PARAMETERS may only be required
+ones, and one after &REST. A call of NAME expands into a call of SBCL's operator at PLACE, a list
+such as (\"SB-VM\" \"SYMBOL\"). If SBCL lacks the operator, the call expands into the form FALLBACK
+with PARAMETERS bound, except the parameter after &REST."
   (let ((operator (used-internal name place #'operator-p))
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))

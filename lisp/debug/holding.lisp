@@ -90,9 +90,9 @@ HELD-SECONDS of HELD, abort the job by a throw to the tag JOB."
       (throw job (list "aborted" t)))))
 
 (defun park (held job)
-  "JOB is stopped at the error HELD, a HELD structure, and its request was answered. Change the id
-of JOB to minus the number of HELD, which is the id of no request. JOB stays in the table of running
-jobs under this id."
+  "JOB is stopped at the error HELD, a HELD structure, and its request was answered. The
+request is over, so change the id of JOB to minus the number of HELD, which is the id of no request.
+JOB stays in the table of running jobs under this id."
   (renumber-job job (- (held-number held))))
 
 (defun serve-for-thread (held)

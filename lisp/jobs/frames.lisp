@@ -3,6 +3,14 @@
 ;;;; run of system frames. NOTE-FRAME (base/backend-names.lisp) records which functions of the
 ;;;; backend call user code, or only wait; this file treats their frames specially. The source
 ;;;; places of frames are in places.lisp, their local variables in locals.lisp.
+;;;;
+;;;; In names, "below" means older. The most that a stack can have, the newest frames first:
+;;;; - the interrupt: from its handler to the frame with which it entered Lisp (BELOW-ENTRY)
+;;;; - a wait for an answer, as in LIVE-LISP:CALL-TOOL (BELOW-WAIT)
+;;;; - the machinery of SBCL or the backend, such as ERROR (WITHOUT-MACHINERY)
+;;;; - user code: what USER-FRAMES returns
+;;;; - the machinery and loader that called it, such as EVAL or LOAD (WITHOUT-MACHINERY)
+;;;; - the frame with the role :USER-CODE, by which the backend called all this, and older frames
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -87,7 +95,7 @@ is the default value."
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters
                (< start (length arguments))
-               ;; These are as the caller passed them.
+               ;; A :MORE function has the arguments as the caller passed them.
                (not (eq :more (debug-kind (frame-function frame)))))
           (append (subseq arguments 0 start)
                   (loop for (key value) on (nthcdr start arguments) by #'cddr
@@ -221,11 +229,12 @@ out."
                        for role = (and frame (frame-role (frame-name frame)))
                        while (and frame (not (eq role :user-code)))
                        unless (eq role :between) collect frame))
-         (below-newest (without-machinery (below-wait (below-entry frames))))
-         (above-oldest (reverse (without-machinery (reverse below-newest) :loader t))))
+         (from-newest-user (without-machinery (below-wait (below-entry frames))))
+         (to-oldest-user
+           (reverse (without-machinery (reverse from-newest-user) :loader t))))
     ;; The backend's hooks, such as the one for new methods, have frames between those of user code.
     ;; These frames would not help a reader.
-    (remove-if (lambda (frame) (backend-name-p (frame-name frame))) above-oldest)))
+    (remove-if (lambda (frame) (backend-name-p (frame-name frame))) to-oldest-user)))
 
 (defun frame-call (frame)
   "Return a list of the name of the function of FRAME, and its arguments as far as they are known."
@@ -422,6 +431,8 @@ calls on the stack of this thread."
 (defun names-data ()
   "Return a list of JSON objects for the calls on the stack of this thread, without their arguments,
 because print methods of arguments might never end. Do not read files again to find places."
-  (frames-data (loop with *may-read-spans* = nil
-                     for call in (calls-on-stack)
-                     collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))
+  (frames-data (let ((*may-read-spans* nil))
+                 (loop for call in (calls-on-stack)
+                       collect (if (folded-p call)
+                                   call
+                                   (cons (list (caar call)) (cdr call)))))))

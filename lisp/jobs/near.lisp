@@ -33,6 +33,7 @@ NIL if NAME is too short for suggestions."
   "Fill ROW, a row of the table of edit distances. Element J becomes the distance of the first I
 characters of ONE from the first J characters of OTHER, for J up to WIDTH. Return the smallest of
 them. ABOVE is the row before ROW, and BEFORE the row before ABOVE."
+  ;; With these bounds, far above the length of any name, all sums are fixnums.
   (declare (type (simple-array character (*)) one other)
            (type (integer 1 10000) i) (type (integer 0 10000) width)
            (type (simple-array fixnum (*)) before above row) (optimize speed))
@@ -201,6 +202,7 @@ of the symbol."
 (defun undefined-by (condition)
   "Return a list (KIND NAME) if CONDITION is a warning of the compiler about an undefined name. KIND
 is :FUNCTION, :VARIABLE or :TYPE. Otherwise return NIL."
+  ;; SBCL makes these warnings with the format control "undefined ~(~A~): ~S".
   (and (typep condition '(and warning simple-condition))
        (destructuring-bind (&optional kind name &rest more)
            (simple-condition-format-arguments condition)

@@ -229,13 +229,14 @@ gains. UNKNOWN lists names of new superclasses that are not defined. If UNKNOWN 
 losses cannot be known, so leave them out."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
+         ;; The change can also remove slots of CLASS itself, so these do not count as kept.
          (kept-slots (mapcan #'slot-names (remove class now)))
          (gone (and (null unknown) (remove-if (lambda (each) (member each now)) before))))
     (list "superclassesGone" (mapcar #'class-text gone)
           "superclassesCome" (mapcar #'class-text
                                      (remove-if (lambda (each) (member each before)) superclasses))
           "superclassesUnknown" unknown
-          "inheritedSlots" (set-difference (mapcan #'slot-names (copy-list gone)) kept-slots
+          "inheritedSlots" (set-difference (mapcan #'slot-names gone) kept-slots
                                            :test #'string=))))
 
 ;;; Initialization arguments
@@ -280,6 +281,7 @@ CLASS. Return a list of strings: the initargs that instances of EACH may no long
 change. These initargs belong to direct slots of CLASS or to superclasses that EACH loses. No other
 class or method accepts them."
   (let* ((now (ancestors-with each class superclasses))
+         ;; The change can remove any slot of CLASS itself.
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
          (others (taken-initargs kept))
@@ -328,6 +330,7 @@ UNKNOWN lists names of new superclasses that are not defined."
                                    (included-function-data class below))
                            (slot-accessor-data class))
            "initargs" (and (not structure)
+                           ;; While a new superclass is unknown, none counts as lost.
                            (initarg-data class below
                                          (if unknown
                                              (sb-mop:class-direct-superclasses class)

@@ -3,6 +3,7 @@
 ;;;; comparison. The file old-definitions.lisp finds definitions that are no longer in their file
 ;;;; ("old"). The file users.lisp finds code that was compiled with a former definition
 ;;;; ("outdated"). EVALUATION-OF and MAKER-OF also serve the operations in look/.
+;;;; COMPARISON calls the functions here with **LOCK** held, so that no load is recorded meanwhile.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -286,6 +287,7 @@ made the other definition."
            (other (and now (not evaluation) (identity-file now)))
            (path (and other (file-path other)))
            (other-file (and path (gethash path **files**))))
+      ;; The lost methods of a generic function are listed in its place.
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
             ;; The same load made DEFINITION and later replaced it.
             ((and other-file (= (source-file-serial other-file) (source-file-serial file))) nil)
@@ -299,17 +301,20 @@ made the other definition."
 (defun differing (file wanted)
   "Return a list of JSON objects for the definitions that the last load of the file FILE made and
 the image no longer has. Include only definitions that satisfy the predicate WANTED."
-  ;; The serial of a file is 0 if none of its loads ended normally.
-  (let ((definitions (definitions-if (lambda (definition)
-                                       (and (>= (definition-serial definition)
-                                                (source-file-serial file))
-                                            (plusp (source-file-serial file))
-                                            (funcall wanted definition)
-                                            (not (current-p definition))))
-                                     file)))
-    (loop for definition in (main-definitions (sort-definitions definitions))
-          for data = (differing-data definition file)
-          when data collect data)))
+  (flet ((made-last-p (definition)
+           ;; The definition has a greater number than FILE after a load that has failed.
+           (>= (definition-serial definition) (source-file-serial file))))
+    ;; The serial of a file is 0 if none of its loads ended normally.
+    (unless (zerop (source-file-serial file))
+      (loop for definition in (main-definitions
+                               (sort-definitions
+                                (definitions-if (lambda (definition)
+                                                  (and (made-last-p definition)
+                                                       (funcall wanted definition)
+                                                       (not (current-p definition))))
+                                                file)))
+            for data = (differing-data definition file)
+            when data collect data))))
 
 (defun unset-in (file wanted)
   "Return a list of JSON objects for variables of the file FILE that kept their values when FILE was
@@ -357,6 +362,7 @@ no loaded file. Consider only names whose home package is in the list PACKAGES."
             for symbol = (name-symbol (definition-name definition))
             when (and (symbolp symbol)
                       (member (symbol-package symbol) packages :test #'eq)
+                      ;; Otherwise the answer could not say which form made it.
                       (evaluation-by evaluation)
                       (current-p definition)
                       ;; The methods of a generic function are listed instead of it.

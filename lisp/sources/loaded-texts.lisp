@@ -1,4 +1,6 @@
-;;;; Keeps the texts of files as they were loaded, and the texts of evaluated forms.
+;;;; Keeps the texts of files as they were loaded, and the texts of evaluated forms. The text of the
+;;;; last complete load of a file is in its SOURCE-FILE structure, older ones are in
+;;;; **FORMER-TEXTS**, and that of a load or compilation that goes on is in **TEXTS-READ**.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -48,7 +50,8 @@ DATE or TEXT is NIL."
 
 (defun version-date (path date text)
   "Return a date for TEXT, a version of the file PATH, a native truename. No other known version of
-the file may have this date. Try DATE, the write date of the file, and then each later second."
+the file may have this date, because versions are found by their dates, and two can be written in
+one second. Try DATE, the write date of the file, and then each later second."
   (let* ((file (gethash path **files**))
          (versions (list* (list path (and file (source-file-date file))
                                 (and file (source-file-text file)))
@@ -100,7 +103,7 @@ CHANGED a list of the symbols that it changed."
   "FILE, a SOURCE-FILE structure, has just been loaded. Return two values: its text, or NIL if the
 file may have changed since, and the date of the file at the load. SOURCES is a list of SBCL's debug
 sources of the loaded code, in which SBCL records this date. COMPILED is the date of the loaded
-fasl, or NIL."
+fasl, or NIL if a source was loaded or the load has failed."
   ;; While a copy of FILE is loaded in its place, NOTE-READ uses the name of the copy.
   (let* ((name (if (equal (source-file-path file) (cdr *source-copy*))
                    (car *source-copy*)
@@ -110,6 +113,7 @@ fasl, or NIL."
          ;; nor loaded it as source, but only loaded a fasl.
          (read (gethash name **texts-read**))
          (date (if read (car read) (date-of path)))
+         ;; NIL if the load made no code of which SBCL keeps the source, such as functions.
          (dates-in-code (loop for source in sources
                               when (source-date source) collect (source-date source))))
     (remhash name **texts-read**)

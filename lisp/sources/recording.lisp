@@ -28,8 +28,7 @@ FORMS: a list of the results of RUNNING-FORM at the changes."
   "The changes of one evaluation or load so far.
 CHANGES: a hash table from changed symbols, packages and methods to CHANGE structures.
 LOG: a list of the changed symbols and of (GENERIC-FUNCTION-NAME . METHOD) pairs, newest first.
-FAILED: a list of those elements of LOG, and of those packages, that were changed by loads that did
-not end normally.
+FAILED: a list of what loads that did not end normally have changed: elements of LOG, and packages.
 DEFPACKAGES: a list of lists (PACKAGE LOCATION SYMBOL...) with the source location of a DEFPACKAGE
 and the symbols that it exports.
 EXPORTED: a list of lists (PACKAGE SYMBOL...) with the symbols that EXPORT exports, outside a
@@ -91,12 +90,14 @@ performs now, the direct cause first.")
 (defun files-since-load ()
   "Return a list of the truenames of the file that this thread loads now and of the file that it
 compiles now, without those in *OUTER-FILES*, which began before the innermost load."
+  ;; EQ finds them, since *OUTER-FILES* has the objects to which SBCL has bound these variables. If
+  ;; a file loads itself, the inner load has another object.
   (set-difference (remove nil (list *load-truename* *compile-file-truename*)) *outer-files*
                   :test #'eq))
 
 (defun changing-files ()
   "Return a list of the truenames of the files that make the changes in this thread now. If a file
-loads a stream that is no file, such as a string stream, it makes the changes."
+loads a stream that is no file, such as a string stream, this file makes the changes."
   (or (files-since-load)
       (and (null *load-truename*) *outer-files* (list (first *outer-files*)))))
 
@@ -191,6 +192,8 @@ PROGRAM-NAME."
   (with-recording (recording)
     (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
       (when (typep name 'program-name)
+        ;; METHOD is added already. But the definitions of NAME that NOTE-NAME saves are those
+        ;; from before: they include the generic function, which stays the same, and no methods.
         (note-name name recording)
         (note-change method recording)
         (push (cons name method) (recording-log recording))))))

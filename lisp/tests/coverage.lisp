@@ -1,8 +1,9 @@
 ;;;; Measures which definitions of some source files the tests reach. The code here chooses these
 ;;;; files, makes a copy of each file without the forms that define nothing, and compiles and loads
 ;;;; the copy. For that, measured.lisp rewrites each definition, so that the compiled code marks
-;;;; each part of the definition that runs. CALL-COVERING runs tests with a new COVERING structure,
-;;;; and COVER measures the files. coverage-data.lisp makes the result.
+;;;; each part of the definition that runs. coverage-data.lisp makes the result. The order of a run
+;;;; (CALL-MEASURING in operations.lisp): CALL-COVERING makes the COVERING structure, COVER puts the
+;;;; copies in place, the tests run, and TAKE-ALL (measured.lisp) removes the copies.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -81,6 +82,7 @@ some operators. All forms keep their places and their numbers. Return NIL if TEX
       (loop for (start . end) across bounds
             for number from 0
             for form = (subseq text start end)
+            ;; The date NIL stands for the newest version of the file.
             for package = (or (form-package path nil number) (find-package "COMMON-LISP-USER"))
             for operator = (symbol-read (or (first (form-parts form 1)) "") package)
             do (pushnew package packages)
@@ -120,10 +122,12 @@ without printing warnings. Return the truename of FASL, or NIL if a form has an 
   "FASL was compiled from a copy of the file PATH that has only the definitions of this file. Load
 FASL, and add a FILE-RECORD structure for PATH to COVERING-RECORDS. Return NIL if a form that is
 evaluated at load time signals an error."
-  ;; SBCL adds entries for the copy to the table, and its code in front of the rest of the list.
+  ;; The first element of COVERAGE-INFO is a table, to which SBCL adds entries for the copy. The
+  ;; other elements are for code, and SBCL puts those for the code of the copy in front of them.
   (let* ((names (loop for name being the hash-keys of (first coverage-info) collect name))
          (codes (rest coverage-info))
          (loaded (nil-if-program-fails
+                   ;; Nothing records this code as new code of the image (look/loads.lisp).
                    (let ((*passing* t))
                      (handler-bind ((warning #'muffle-warning))
                        (load-compiled fasl (sb-ext:parse-native-namestring path))))
@@ -181,8 +185,9 @@ tests, which are not measured. FOLDER is the native name of a directory for fasl
 ;;; The definitions that a test reached
 
 (defvar *covering* nil
-  "The COVERING structure of the test run that this thread belongs to, or NIL. Other threads
-have NIL here even while **COVERING** is set.")
+  "The COVERING structure of the test run that this thread belongs to, or NIL. CALL-MEASURING
+(operations.lisp) binds it to the value of **COVERING** in the thread that runs the tests. So this
+is NIL in a thread of another run at the same time, which measures nothing.")
 
 (defun reached-text (definitions)
   "Return a bit mask for DEFINITIONS, a vector of MEASURED structures, as hexadecimal text. Bit I,
@@ -210,10 +215,10 @@ the text from REACHED-TEXT for the definitions that FUNCTION reached."
 ;;; Running tests with a measurement of coverage
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING structure, and return the value of FUNCTION. Afterwards, even
-after a non-local exit, put the program's own definitions back in place of those that record
-coverage. If another run measures coverage, or this SBCL cannot measure it, end the operation with
-an error answer."
+  "Call FUNCTION with a new COVERING structure, and return the value of FUNCTION. FUNCTION calls
+COVER and then runs the tests. Afterwards, even after a non-local exit or when the session ends, put
+the program's own definitions back in place of those that record coverage. If another run measures
+coverage, or this SBCL cannot measure it, end the operation with an error answer."
   (require-contrib "SB-COVER")
   (unless (and (marks-reader) +coverage-quality+) (fail-lookup "unmeasured" "missing"))
   (let ((covering (make-covering)))

@@ -20,10 +20,13 @@ export function isTemporary(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Removes from FOLDER the temporary files that killed servers left. */
-export async function removeStale(folder: Folder): Promise<void> {
+/** Removes from FOLDER the temporary files that killed servers left. An `old` file can have the only copy of its content,
+ * which a later server needs: NEEDED has the names of those. If it is undefined, they are unknown, and no `old` file is
+ * removed. */
+export async function removeStale(folder: Folder, needed?: ReadonlySet<string>): Promise<void> {
   const names = await readdir(folder.at('.')).catch(() => []);
-  for (const name of names.filter(isTemporary)) {
+  const isNeeded = (name: string) => name.endsWith('.old') && (needed === undefined || needed.has(name));
+  for (const name of names.filter((each) => isTemporary(each) && !isNeeded(each))) {
     const stats = await lstat(folder.at(name)).catch(() => undefined);
     // An `old` file is a hard link to the original and has its mtime. Only its ctime is the time when it was made.
     const since = name.endsWith('.old') ? stats?.ctimeMs : stats?.mtimeMs;

@@ -43,6 +43,19 @@ export class Intents {
     return () => forget(path);
   }
 
+  /** Returns the names of the `old` files in all records, also in those of servers that run. */
+  async oldNames(): Promise<ReadonlySet<string>> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const files = names.filter((name) => NAME.test(name)).flatMap((name) => this.#filesOf(name) ?? []);
+    return new Set(files.map(({ old }) => old));
+  }
+
+  /** Returns the files in the record NAME. Returns undefined when it is incomplete, or another user wrote it. */
+  #filesOf(name: string): IntendedFile[] | undefined {
+    const record = readIfRegular(join(this.#folder, name), { limit: LIMIT });
+    return record && isOwn(record.stats) ? filesIn(record.octets.toString('utf8')) : undefined;
+  }
+
   /** Returns the records that servers left when they ended. Each has its files, and a function that removes it. */
   async unfinished(): Promise<{ files: IntendedFile[]; remove: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
@@ -53,10 +66,8 @@ export class Intents {
     const found = [];
     for (const name of gone) {
       const path = join(this.#folder, name);
-      const record = readIfRegular(path, { limit: LIMIT });
-      const files = record && isOwn(record.stats) ? filesIn(record.octets.toString('utf8')) : undefined;
-      // A record without files is incomplete, or another user wrote it. A server renames files only after it has
-      // written a complete record, so an incomplete record needs no rollback.
+      const files = this.#filesOf(name);
+      // A server renames files only after it has written a complete record, so an incomplete record needs no rollback.
       if (files === undefined) await forget(path);
       else found.push({ files, remove: () => forget(path) });
     }

@@ -135,13 +135,14 @@ async function replaceOpened(
       await removeIntents();
     }
   } finally {
+    const neededOld = await intents.oldNames();
     for (const replacement of prepared) {
       const { folder, temporary, old } = replacement;
       await unlink(folder.at(temporary)).catch(() => {});
       // An unrestored file still has its `old` file if this could not get a lasting name.
       const isOldNeeded = unrestored.some((file) => file.replacement === replacement);
       if (old !== '' && !isOldNeeded) await unlink(folder.at(old)).catch(() => {});
-      await removeStale(folder);
+      await removeStale(folder, neededOld);
     }
   }
 }
@@ -249,11 +250,13 @@ function renameFailure(
       keptAs === '' ? 'it did not exist before' : `its old content is in ${shown(folder, keptAs)}`;
     return `${shown(folder, base)} (${before})`;
   });
-  const reason =
-    error instanceof Error && 'code' in error ? systemReason(String(error.code)) : messageOf(error);
   return new CallError(
-    `${visibleName(path)} cannot be written: ${reason}. Before it, other files were written, and these could not be put back: ${files.join(', ')}. Put them back before you call again.`,
+    `${visibleName(path)} cannot be written: ${reasonText(error)}. Before it, other files were written, and these could not be put back: ${files.join(', ')}. Put them back before you call again.`,
   );
+}
+
+function reasonText(error: unknown): string {
+  return error instanceof Error && 'code' in error ? systemReason(String(error.code)) : messageOf(error);
 }
 
 /** Returns the digest of the file NAME in a folder; undefined when NAME is not a regular file. */
@@ -272,13 +275,19 @@ async function digestIn({ folder }: WriteTarget, name: string): Promise<string |
 export async function rollBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
   const notes: string[] = [];
   for (const { files, remove } of await intents.unfinished()) {
-    try {
-      const text = await workspace.exclusively(() => rollBack(workspace, files));
-      await remove();
-      if (text !== undefined) notes.push(text);
-    } catch {
+    await workspace.exclusively(async () => {
+      const states = await statesAfterKill(workspace, files).catch(() => undefined);
       // The record belongs to another workspace. A server for that workspace will undo the replacement.
-    }
+      if (states === undefined) return;
+      try {
+        const text = await rollBack(workspace, files, states);
+        await remove();
+        if (text !== undefined) notes.push(text);
+      } catch (error) {
+        // The record and the `old` files stay, so the next server tries again.
+        notes.push(notUndoneText(workspace, files, error));
+      }
+    });
   }
   return notes;
 }
@@ -287,17 +296,32 @@ export async function rollBackUnfinished(workspace: Workspace, intents: Intents)
  * content is saved. 'changed': it has some other content, or the old content is lost, so it is not touched. */
 type StateAfterKill = 'before' | 'after' | 'changed';
 
-/** Undoes an unfinished replacement of FILES, the files that its record lists. Returns a text about what was undone.
- * Returns undefined when all files were renamed, so that nothing has to be undone. */
-async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
+/** Returns the states of FILES. Throws when one of them is not in WORKSPACE. */
+async function statesAfterKill(
+  workspace: Workspace,
+  files: readonly IntendedFile[],
+): Promise<StateAfterKill[]> {
   const states: StateAfterKill[] = [];
   for (const file of files)
     states.push(await withTarget(workspace, file.path, (target) => stateOf(target, file)));
+  return states;
+}
+
+/** Undoes an unfinished replacement of FILES, the files that its record lists; STATES are their states. Returns a text
+ * about what was undone. Returns undefined when all files were renamed, so that nothing has to be undone. */
+async function rollBack(
+  workspace: Workspace,
+  files: readonly IntendedFile[],
+  states: readonly StateAfterKill[],
+): Promise<string | undefined> {
   const allReplaced = states.every((state) => state === 'after');
   for (const [index, file] of files.entries()) {
     await withTarget(workspace, file.path, async (target) => {
       const [base = ''] = target.names;
-      if (states[index] === 'after' && !allReplaced) await restore(target.folder, base, file.old);
+      if (states[index] === 'after' && !allReplaced)
+        await restore(target.folder, base, file.old).catch((error: unknown) => {
+          throw new CallError(`${visibleName(workspace.name(file.path))}: ${reasonText(error)}`);
+        });
       else if (file.old !== '') await unlink(target.folder.at(file.old)).catch(() => {});
       await target.folder.sync();
     });
@@ -312,6 +336,11 @@ async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile
   if ((now ?? '') === before) return 'before';
   const saved = old === '' ? '' : await digestIn(target, old);
   return now === after && saved === before ? 'after' : 'changed';
+}
+
+function notUndoneText(workspace: Workspace, files: readonly IntendedFile[], error: unknown): string {
+  const names = files.map(({ path }) => visibleName(workspace.name(path))).join(', ');
+  return `A change of ${names} was cut off when the server was killed, and live-lisp could not undo all of it (${messageOf(error)}). The next start of the server tries it again.`;
 }
 
 function rollBackText(

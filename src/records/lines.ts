@@ -71,7 +71,7 @@ export class LineFile {
     // shows that it is one of them.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
-    const full = this.#full().reverse();
+    const full = this.#fullNewestFirst();
     if (current !== undefined) yield* linesBackwards(current);
     for (const file of full) {
       const descriptor = openToRead(file);
@@ -119,10 +119,10 @@ export class LineFile {
     } catch {
       return; // Another server renamed the file first, or a later call tries again.
     }
-    for (const old of this.#full().slice(0, -this.#options.kept)) rmSync(old, { force: true });
+    for (const old of this.#fullNewestFirst().slice(this.#options.kept)) rmSync(old, { force: true });
   }
 
-  #full(): string[] {
+  #fullNewestFirst(): string[] {
     const { dir, name, ext } = parse(this.path);
     const isFullFile = (file: string) =>
       file.startsWith(`${name}.`) &&
@@ -131,6 +131,7 @@ export class LineFile {
     return namesInFolder(dir)
       .filter(isFullFile)
       .sort()
+      .reverse()
       .map((file) => join(dir, file));
   }
 

@@ -154,15 +154,17 @@ function runResult(
         : `Tool ${name} was lost with the previous Lisp image. Evaluate its definition again.`,
     );
   }
-  const { failed = false, result } = value;
+  // If the handler has failed, `text` says why, and `result` is the value that it returned nevertheless.
+  const { data = value.text, failed = false, result } = value;
   return {
-    data: 'data' in value ? value.data : value.text,
+    data,
     text: joinSections([toolText(value), wrote]),
     failed,
     ...(result && { result: toolText(result) }),
   };
 }
 
+/** Returns the text for a model. The image sends one unless DATA shows the same. */
 function toolText({ data, text }: { data?: unknown; text?: string }): string {
   return text ?? (typeof data === 'string' ? data : valueText(data));
 }

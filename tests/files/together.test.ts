@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -17,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { build } from 'esbuild';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { messageOf } from '../../src/errors.ts';
 import { Intents } from '../../src/files/intents.ts';
 import { replaceTogether, rollBackUnfinished } from '../../src/files/together.ts';
@@ -204,6 +205,45 @@ test('that of another workspace, of a server that runs, and half a note are left
     ['new', 'old', 'old'],
     [`${process.ppid}-0000000000000000.json`],
   ]);
+});
+
+test('the old content that a note names stays for the next server, however old it is', async () => {
+  cutOff(1);
+  const unnamed = at.put('.live-lisp-00000000000000ff.old', 'x');
+  const now = Date.now() + 2 * 3600 * 1000;
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
+  const one = (path: string) => ({ path, bytes: Buffer.from('new'), confirm: () => {} });
+  await replaceTogether(at.workspace, intents, ['d.lisp', 'e.lisp'].map(one));
+  await replaceTogether(at.workspace, intents, [one('f.lisp')]);
+  clock.mockRestore();
+  expect(existsSync(unnamed)).toBe(false);
+  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
+    `${CUT_OFF} a.lisp, b.lisp, sub/c.lisp are as before.`,
+  ]);
+  expect([contents(), readdirSync(folder)]).toEqual([['old', 'old', 'old'], []]);
+});
+
+test('a file that cannot be taken back keeps the note, and the answer tells it', async () => {
+  mkdirSync(folder);
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+  const old = '.live-lisp-0000000000000000.old';
+  renameSync(join(at.root, 'a.lisp'), join(at.root, old));
+  for (const name of ['a.lisp', 'b.lisp']) at.put(name, 'new');
+  // Both have the same old file, so it is gone when the second is restored.
+  const two = ['a.lisp', 'b.lisp'].map((name) => ({
+    path: join(at.root, name),
+    old,
+    before: digest('old'),
+    after: digest('new'),
+  }));
+  // Without a third file that has its old content, the change would count as complete.
+  const third = { path: join(at.root, 'sub/c.lisp'), old: '', before: digest('old'), after: digest('new') };
+  const note = `${GONE}-0000000000000000.json`;
+  writeFileSync(join(folder, note), JSON.stringify([...two, third]));
+  expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
+    'A change of a.lisp, b.lisp, sub/c.lisp was cut off when the server was killed, and live-lisp could not undo all of it (b.lisp: it changed while it was opened). The next start of the server tries it again.',
+  ]);
+  expect(readdirSync(folder)).toEqual([note]);
 });
 
 test('the first answer of the next server tells it', async () => {

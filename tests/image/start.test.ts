@@ -16,6 +16,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { backendCommand, cacheUsable } from '../../src/image/process/backend.ts';
+import type { Child } from '../../src/image/process/child.ts';
+import { Lifetime } from '../../src/image/process/lifetime.ts';
 import { installHint } from '../../src/image/process/sbcl.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { WITHOUT_SBCL } from '../cli/run.ts';
@@ -260,4 +262,33 @@ test('the image starts in the workspace root, with nothing of the user’s init 
   const { text } = await firstAnswer({ cwd: folder.path, env }, form);
   expect(text).toMatch(new RegExp(`^\\("[^"]*" NIL #P"${folder.path}/marker"\\)$`));
   expect(existsSync(join(folder.path, 'marker'))).toBe(true);
+});
+
+test('an error of the server after the greeting leaves no process, and the next start is another one', async () => {
+  const started: Child[] = [];
+  const lost: string[] = [];
+  const options = {
+    lispFolder: LISP,
+    cacheFolder: cacheFolder(),
+    root: folder.path,
+    heapMb: 1024,
+    trees: [],
+    sbcl: SBCL,
+  };
+  const lifetime = new Lifetime(options, {
+    upcalls: (child) => {
+      started.push(child);
+      return {};
+    },
+    loadStartFiles: async () => {
+      if (started.length === 1) throw new Error('No start files.');
+    },
+    rebuild: async () => 'keep',
+    lost: (how) => lost.push(how),
+  });
+  await expect(lifetime.ready()).rejects.toThrow('No start files.');
+  expect([started[0]?.dead, lost]).toEqual([true, [expect.stringContaining('could not be prepared')]]);
+  expect(await lifetime.ready()).toBe(started[1]);
+  lifetime.close();
+  await started[1]?.ended;
 });

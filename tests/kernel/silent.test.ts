@@ -40,6 +40,20 @@ test.each([
   expect(data).toMatchObject({ pid: 5, ...(starved && { starved }) });
 });
 
+test('the data says that the process of an attached image is stopped by a signal', async () => {
+  const pulse = { status: async () => ({ silentMs: 300 }) } as unknown as Pulse;
+  const life = { running: true, prepared: true, pulse, failure: undefined };
+  const status = await statusOf(
+    { ...life, attached: true, stopped: () => true },
+    { unreported: [] },
+    new Jobs(),
+    70,
+  );
+  const tool = imageStatusTool({ status: async () => status } as unknown as Image, undefined);
+  const { data } = (await tool.handler({}, {} as never)) as Result;
+  expect(data).toMatchObject({ stopped: true });
+});
+
 test('what an image has said in time is read also when the server stood still meanwhile', async () => {
   const { port1: backend, port2: server } = new MessageChannel();
   const answer = new Promise((resolve) => {

@@ -38,6 +38,12 @@ test('the lines come back, the newest first; the file and its folder are only fo
   expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
 });
 
+test('with 0 kept files, a full one is removed as soon as the next is begun', () => {
+  const lines = new LineFile(path, { limit: 4, kept: 0 });
+  for (const text of ['one', 'two']) lines.append(text);
+  expect([[...lines.newestFirst()], readdirSync(join(path, '..'))]).toEqual([['two'], ['log.jsonl']]);
+});
+
 test('a last line that a crash cut gets its end, and nothing before it is touched', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary-ascii' })), fc.nat(), (texts, cutAt) => {

@@ -178,16 +178,14 @@ export class Lifetime {
   }
 
   /** Starts a process and takes it through its stages. If it fails its trial, or the rebuild makes it unusable, goes on
-   * with another process. Resolves with a process that has passed all stages; the start files may have ended it. */
+   * with another process. Resolves with a process that has passed all stages; the start files may have ended it. Throws
+   * when none can be started, or when the stage 'start files' or 'rebuild' fails with an error of the server. */
   async #start(): Promise<Child> {
     for (;;) {
       const child = await this.#startWatched();
       // The next process is plain, and the policy does not doubt a plain process.
       if (this.#startPolicy.doubtful && !(await this.#passesTrial(child))) continue;
-      this.#stages.set(child, 'start files');
-      await this.#callbacks.loadStartFiles(child);
-      this.#stages.set(child, 'rebuild');
-      if ((await this.#callbacks.rebuild(child)) === 'replace' && !this.#closed) {
+      if ((await this.#prepare(child)) === 'replace' && !this.#closed) {
         await this.kill(child, 'something that was rebuilt broke it');
         continue;
       }
@@ -199,6 +197,20 @@ export class Lifetime {
       else void this.#pulse?.status(0);
       this.#starter.makeCore();
       return child;
+    }
+  }
+
+  /** Performs the stages 'start files' and 'rebuild' in CHILD. If this throws, ends CHILD first, since nobody else would:
+   * `ready` starts another process the next time. */
+  async #prepare(child: Child): Promise<'keep' | 'replace'> {
+    try {
+      this.#stages.set(child, 'start files');
+      await this.#callbacks.loadStartFiles(child);
+      this.#stages.set(child, 'rebuild');
+      return await this.#callbacks.rebuild(child);
+    } catch (error) {
+      await this.kill(child, 'it could not be prepared for calls');
+      throw error;
     }
   }
 

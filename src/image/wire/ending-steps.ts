@@ -10,8 +10,8 @@ import { TIMES, type Times } from './times.ts';
 export interface Endable {
   interrupt(reason: Reason): void;
   terminate(): void;
-  /** Resolves when the image reacts. It does not react during a garbage collection, and none of its calls can be ended
-   * then. */
+  /** Resolves when the image reacts, and never rejects. The image does not react during a garbage collection, and none of
+   * its calls can be ended then. */
   reacts(): Promise<unknown>;
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
@@ -25,8 +25,8 @@ export interface Endable {
   kill(): void;
 }
 
-/** An image is killed when this many polls in a row find that it hangs. */
-const HANGING_POLLS = 5;
+/** An image whose call ignores all steps is killed when in this many polls in a row it could run. */
+const ABLE_POLLS = 5;
 
 /** Limits the time of a call that begins now. After LIMIT_MS, or when SIGNAL aborts, ends the call in steps (see
  * TIMES). Returns a function that the caller must call when the call has ended. */
@@ -51,7 +51,11 @@ export function enforceLimit(
  * the limit (see `fairTimeout`). */
 export function enforceFairLimit(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
-  const stop = fairTimeout(limitMs, job.deniedMs, () => steps.start('timeout'));
+  const stop = fairTimeout(
+    limitMs,
+    () => job.deniedMs(),
+    () => steps.start('timeout'),
+  );
   return () => {
     stop();
     steps.stop();
@@ -69,8 +73,9 @@ class Steps {
   #clock = 0;
   /** The steps that remain. The next one comes first. A step is due when the clock shows `at`. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** Counts the polls in a row in which the image hangs. #askToReact starts this count, so it is undefined before. */
-  #hangingPolls: number | undefined;
+  /** Counts the polls in a row in which the image could run and end the call. #askToReact starts this count, so it is
+   * undefined before. */
+  #ablePolls: number | undefined;
   #started = false;
   #stopped = false;
 
@@ -132,16 +137,16 @@ class Steps {
       while (!this.#stopped && this.#plan[0] !== undefined && this.#plan[0].at <= this.#clock) {
         this.#plan.shift()?.step();
       }
-      if (this.#hangingPolls !== undefined) this.#countHangingPoll(collecting, pausedMs);
+      if (this.#ablePolls !== undefined) this.#countAblePoll(collecting, pausedMs);
       this.#poll(deniedNow);
     });
   }
 
-  /** Asks the image to react. Kills it when later polls find that it hangs, or when it reacts but the call does not
-   * end. A remote image, or one that somebody else runs, cannot be polled; it is killed when it has not reacted for
-   * `frozenElsewhere`. */
+  /** Asks the image to react. Kills it when in later polls it could run but the call does not end, or some time after it
+   * has reacted. A remote image, or one that somebody else runs, cannot be polled; it is killed when it has not reacted
+   * for `frozenElsewhere`. */
   async #askToReact(): Promise<void> {
-    this.#hangingPolls = -1; // The current poll does not count.
+    this.#ablePolls = -1; // The current poll does not count.
     if (this.#job.collecting() === undefined)
       this.#plan.push({ at: this.#clock + this.#times.frozenElsewhere, step: () => this.#kill() });
     await this.#job.reacts();
@@ -149,13 +154,13 @@ class Steps {
     this.#plan.unshift({ at: this.#clock + this.#times.kill, step: () => this.#kill() });
   }
 
-  /** Counts a poll if the image has collected no garbage and the clock did not stop: then the image hangs, since the
-   * call has still not ended. A collection ends the row; a stop because the image waits for a CPU does not. */
-  #countHangingPoll(collecting: boolean | undefined, pausedMs: number): void {
+  /** Counts a poll if the image has collected no garbage and the clock did not stop. A collection ends the row; a stop
+   * because the image waits for a CPU does not. */
+  #countAblePoll(collecting: boolean | undefined, pausedMs: number): void {
     const mayCollect = collecting !== false;
-    if (mayCollect) this.#hangingPolls = 0;
-    else if (pausedMs === 0) this.#hangingPolls = (this.#hangingPolls ?? 0) + 1;
-    if (this.#hangingPolls === HANGING_POLLS) this.#kill();
+    if (mayCollect) this.#ablePolls = 0;
+    else if (pausedMs === 0) this.#ablePolls = (this.#ablePolls ?? 0) + 1;
+    if (this.#ablePolls === ABLE_POLLS) this.#kill();
   }
 
   #kill(): void {

@@ -19,18 +19,23 @@ import { silentSentence, silentText } from '../unsaved.ts';
 export interface TextBuffer {
   /** The name of the buffer as answers show it. */
   name: string;
-  note?: string;
-  /** The name of an editor that has unsaved changes of the file; absent when none has. */
+  /** The name of an editor that has unsaved changes of the file; absent when none has, and in the buffers of `below`,
+   * which asks no editor. */
   unsavedIn?: string;
   /** True when `read` returns the unsaved text of that editor. Otherwise it returns the text on the disk. */
   isUnsavedText?: boolean;
-  /** The name of an editor whose changes may be missing from the text that `read` returns: it has unsaved changes, or
-   * it did not say whether it has any. */
-  lacksChangesIn?: string;
   /** The diffs of edits of the file that wait for a human's approval. */
   pending: string[];
   /** Reads the lines from line number `first` (1-based) on, as readLines does. */
   read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
+}
+
+/** A buffer that a call named. */
+export interface NamedBuffer extends TextBuffer {
+  note?: string;
+  /** The name of an editor whose changes may be missing from the text that `read` returns: it has unsaved changes, or
+   * it did not say whether it has any. */
+  lacksChangesIn?: string;
 }
 
 /** Returns the diffs of edits of the file `name` that wait for a human's approval. */
@@ -80,11 +85,12 @@ export class WorkspaceBuffers {
   /** Returns the buffer NAME. NAME is first taken as a path, of a file on the disk or of one that only an editor has,
    * and then as a file name. If an editor has an unsaved text of the file, the buffer has this text. Throws a CallError
    * with candidates when no file or several files have this name. */
-  async find(name: string): Promise<TextBuffer> {
+  async find(name: string): Promise<NamedBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#noted(real, name, await this.#workspace.unsavedBelow(real));
     const newFile = join(real, ...missing);
-    const unsaved = await this.#unsavedIn(this.#workspace.realRoots);
+    // Unlike `rootFolders`, this does not throw when there are no roots: NEW_FILE can be in a read root.
+    const unsaved = await this.#unsavedBelowAll(this.#workspace.realRoots);
     if (await this.#isOnlyUnsaved(newFile, unsaved)) return this.#noted(newFile, name, unsaved);
     this.#checkNotProposed(this.#workspace.name(newFile));
     return this.#findByFileName(name, newFile, unsaved);
@@ -98,7 +104,7 @@ export class WorkspaceBuffers {
 
   /** Returns the buffer of the file whose path ends with the file name NAME. Throws a CallError when there is no such
    * file, or when there are several. NEW_FILE is the path to which NAME resolves; no file exists at this path. */
-  async #findByFileName(name: string, newFile: string, unsaved: Unsaved): Promise<TextBuffer> {
+  async #findByFileName(name: string, newFile: string, unsaved: Unsaved): Promise<NamedBuffer> {
     const { paths, budget } = await this.#files(unsaved);
     const [only, ...others] = paths.filter((path) => basename(path) === name);
     if (only !== undefined && others.length > 0)
@@ -112,12 +118,12 @@ export class WorkspaceBuffers {
     throw new CallError(joinedSentences(this.#unknownText(name, paths), note, ...inEditors));
   }
 
-  /** Returns the buffer of the file REAL, a real path. PATH is the path that the call gave. If UNSAVED has an unsaved
-   * text of the file, or names an editor that did not answer, a note says which text the buffer has. */
-  #noted(real: string, path: string, unsaved: Unsaved, note?: string): TextBuffer {
+  /** Returns the buffer of the file REAL, a real path. PATH leads to the file. The note of the buffer has SEARCH_NOTE
+   * and, if UNSAVED has the file or names an editor that did not answer, says which text the buffer has. */
+  #noted(real: string, path: string, unsaved: Unsaved, searchNote?: string): NamedBuffer {
     const buffer = this.#buffer(real, path, unsaved);
     const lacksChangesIn = buffer.isUnsavedText ? undefined : (buffer.unsavedIn ?? unsaved.silent);
-    const notes = [note, textNote(buffer, unsaved)].filter((each) => each !== undefined);
+    const notes = [searchNote, textNote(buffer, unsaved)].filter((each) => each !== undefined);
     return {
       ...buffer,
       ...(lacksChangesIn !== undefined && { lacksChangesIn }),
@@ -125,8 +131,8 @@ export class WorkspaceBuffers {
     };
   }
 
-  /** Resolves with the files in FOLDERS that have unsaved changes, and with an editor that did not answer. */
-  async #unsavedIn(folders: readonly string[]): Promise<Unsaved> {
+  /** Resolves with the files in all of FOLDERS that have unsaved changes, and with an editor that did not answer. */
+  async #unsavedBelowAll(folders: readonly string[]): Promise<Unsaved> {
     const perFolder = await Promise.all(folders.map((folder) => this.#workspace.unsavedBelow(folder)));
     const silent = perFolder.find((unsaved) => unsaved.silent !== undefined)?.silent;
     return { files: perFolder.flatMap(({ files }) => files), ...(silent !== undefined && { silent }) };
@@ -210,7 +216,7 @@ export class WorkspaceBuffers {
   ): Promise<{ buffers: AsyncIterable<TextBuffer>; silent?: string } | undefined> {
     const folders = await this.#foldersAt(folder);
     if (folders === undefined) return undefined;
-    const unsaved = await this.#unsavedIn(folders);
+    const unsaved = await this.#unsavedBelowAll(folders);
     const { silent } = unsaved;
     return {
       buffers: this.#buffersIn(folders, budget, unsaved),

@@ -16,7 +16,7 @@ import { visibleLine } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import { isLispFile } from '../parentheses.ts';
 import { takingTurns } from '../turns.ts';
-import { searchBudget, type TextBuffer, type WorkspaceBuffers } from './buffers.ts';
+import { type NamedBuffer, searchBudget, type TextBuffer, type WorkspaceBuffers } from './buffers.ts';
 import { type Matches, Searcher, searchPattern } from './pattern-search.ts';
 import { type Match, type SearchResults, searchResult } from './search-text.ts';
 
@@ -116,7 +116,7 @@ async function runSearch(
 interface Scope {
   buffers: AsyncIterable<TextBuffer> | TextBuffer[];
   /** The file, if the call names one file. An error about this file then ends the search. */
-  single?: TextBuffer;
+  single?: NamedBuffer;
   /** The name of an editor that did not say which unsaved texts it has. */
   silent?: string;
 }

@@ -14,7 +14,7 @@ import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { groupBy } from '../grouping.ts';
 import { silentText } from '../unsaved.ts';
-import { pendingSection, type TextBuffer } from './buffers.ts';
+import { type NamedBuffer, pendingSection, type TextBuffer } from './buffers.ts';
 
 /** A match in a text. The numbers of lines and columns are 1-based. */
 export interface Match {
@@ -55,7 +55,7 @@ export interface SearchResults {
 export function searchResult(
   pattern: string,
   found: SearchResults,
-  buffer: TextBuffer | undefined,
+  buffer: NamedBuffer | undefined,
   stopped: boolean,
   earlierAnswers?: EarlierAnswers,
 ): Result {
@@ -98,7 +98,7 @@ export function searchResult(
 
 function notesOf(
   { unreadable, tooHard, pending, unsaved, silent }: SearchResults,
-  buffer: TextBuffer | undefined,
+  buffer: NamedBuffer | undefined,
   stopped: boolean,
   earlierAnswers: EarlierAnswers | undefined,
 ): string[] {

@@ -82,14 +82,16 @@ function routeText({ through }: Served): string {
 
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
-/** Returns the data of the answer, with sizes in octets and times in seconds. Unknown values are absent. */
+/** Returns the data of the answer, with sizes in octets and times in seconds. Unknown values are absent, but
+ * `collecting` of a call is 0 then. */
 function statusData({ status, lastLoss, confinement }: StatusFacts, outputs: Outputs | undefined): object {
   const { backend } = status;
   const { state, outside, why, building, silentMs, backendMsAgo, serverRss } = status;
   const data = {
     state,
     pid: outside?.pid,
-    stopped: outside?.stopped,
+    // The first is for the server's own image, the second for an attached one.
+    stopped: outside?.stopped ?? status.stopped,
     starved: outside?.starved,
     why,
     building,

@@ -57,9 +57,10 @@ export function usersOf(
   const { rows = [], outside = [], outsideCount = 0 } = data;
   const forms = formsUsing(data, places, { sites, variable });
   const certainForms = forms.filter(({ possible }) => !possible);
-  const names = new Set(certainForms.map(({ name }) => name));
-  const functions = rows.filter(({ possible, name = '' }) => !(possible && names.has(name)));
-  const find = siteFinder({ ...data, variable }, places);
+  const functions = withoutDoubtful(rows, forms);
+  const { name, unrecorded, accessibleIn } = data;
+  const asked = { name, variable, ...(unrecorded && { unrecorded }), ...(accessibleIn && { accessibleIn }) };
+  const find = siteFinder(asked, places);
   return {
     functions: functions.map((row) => functionUser(row, find)),
     forms,
@@ -67,6 +68,15 @@ export function usersOf(
     possible: forms.length - certainForms.length,
     repeated: rows.length - functions.length,
   };
+}
+
+/** Returns USERS without each possible user that has the name of a user in FORMS that is certain. */
+function withoutDoubtful<User extends { name?: string; possible?: boolean }>(
+  users: readonly User[],
+  forms: readonly NameUser[],
+): User[] {
+  const certainNames = new Set(forms.filter(({ possible }) => !possible).map(({ name }) => name));
+  return users.filter(({ possible, name = '' }) => !(possible && certainNames.has(name)));
 }
 
 /** Returns those users of a list that are on PAGE. The list begins with COUNT functions, of which FUNCTIONS and the
@@ -77,10 +87,10 @@ export function usersOnPage(
   further: readonly NameUser[],
   page: { offset: number; limit: number },
 ): NameUser[] {
+  // The image has counted the repeated functions, so each fills a row of PAGE although it is not shown.
+  const rowsLeft = page.limit - functions.length - repeated;
   const start = Math.max(0, page.offset - count);
-  return [...functions, ...further.slice(start, start + page.limit - functions.length - repeated)].sort(
-    byBlock,
-  );
+  return [...functions, ...further.slice(start, start + rowsLeft)].sort(byBlock);
 }
 
 function formsUsing(
@@ -90,6 +100,7 @@ function formsUsing(
 ): NameUser[] {
   const { symbol: used, setf } = partsOfName(name);
   const query = { used, setf, packages, ...options };
+  // outsideUser leaves out a possible form that has one of these names.
   const functionNames = new Set(rows.map((row) => row.name ?? ''));
   const forms = outside.flatMap((row) => outsideUser(row, query, places, functionNames) ?? []);
   return mergeSameNames(forms.map((form): NameUser => ({ ...form, outside: true })));
@@ -97,9 +108,7 @@ function formsUsing(
 
 /** Merges users of the same name. Leaves out a possible user when a certain user has the same name. */
 function mergeSameNames(forms: readonly NameUser[]): NameUser[] {
-  const certainNames = new Set(forms.filter(({ possible }) => !possible).map(({ name }) => name));
-  const kept = forms.filter(({ possible, name }) => !possible || !certainNames.has(name));
-  const groups = groupBy(kept, (each) => `${userHeading(each)} ${each.possible}`);
+  const groups = groupBy(withoutDoubtful(forms, forms), (each) => `${userHeading(each)} ${each.possible}`);
   // A file can define a name twice, and both definitions may use the function. They become one row, which has the
   // places of use in both.
   return [...groups.values()].flatMap(([first, ...rest]) => {
