@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sessionsIn } from '../door/editor.ts';
+import { anySession } from '../door/editor.ts';
 import { openPage, useBrowser } from '../page/browser.ts';
 import { converse, evaluation, PROMPT } from './conversation.ts';
 import { HOSTS } from './hosts.ts';
@@ -25,7 +25,7 @@ test.each(HOSTS.map((host) => [host.name, host] as const))(
   async (_, host) => {
     await converse(host, STEPS, {}, async ({ place, script }) => {
       const ended = runHeadless(place, PROMPT, PATIENCE_MS);
-      const [path = ''] = await sessionsIn(place.setup.serverEnvironment['LIVE_LISP_SERVING'] ?? '');
+      const path = await anySession(place.setup.serverEnvironment['LIVE_LISP_SERVING'] ?? '');
       const page = await openPage({ path });
       writeFileSync(join(place.setup.workspace, LOOKED), '');
       await page.getByText('Approve write_file (dangerous)? new file, +1 −0, in new.lisp').first().waitFor();

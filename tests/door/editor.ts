@@ -14,13 +14,22 @@ export interface Message {
   error?: { code: number; message: string };
 }
 
-/** Resolves with the paths, without their ends, of COUNT servers whose folder of images that serve is SERVING. */
-export async function sessionsIn(serving: string, count = 1): Promise<string[]> {
+/** Resolves with the path, without its end, of a server whose folder of images that serve is SERVING. */
+export async function anySession(serving: string): Promise<string> {
   const folder = join(serving, 'sessions');
   const found = () =>
-    existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
-  await until('the file of the server', 60_000, () => found().length >= count);
-  return found().map((name) => join(folder, name.replace('.json', '')));
+    existsSync(folder) ? readdirSync(folder).find((name) => name.endsWith('.json')) : undefined;
+  const name = await until('the file of a server', 60_000, found);
+  return join(folder, name.replace('.json', ''));
+}
+
+/** Resolves with the path, without its end, of the server PID whose folder of images that serve is SERVING. This folder
+ *  can have the files of another server: a client of the modern era first starts one that it only asks what it can, and
+ *  kills it when it does not end within a second. */
+export async function sessionOf(serving: string, pid: number | undefined): Promise<string> {
+  const path = join(serving, 'sessions', `session-${pid}`);
+  await until(`the file of the server ${pid}`, 60_000, () => existsSync(`${path}.json`));
+  return path;
 }
 
 /** What the server at PATH writes of itself. */
@@ -39,11 +48,18 @@ export class Editor {
   answerUnsaved: ((request: Message) => void) | undefined;
   #rest = '';
   #lastId = 0;
+  /** Why it gets no more messages. */
+  #end: string | undefined;
 
   constructor(path: string) {
     this.socket = connect(`${path}.socket`);
     this.socket.setEncoding('utf8');
-    this.socket.on('error', () => {});
+    this.socket.on('error', ({ message }) => {
+      this.#end = message;
+    });
+    this.socket.on('close', () => {
+      this.#end ??= 'the connection was closed';
+    });
     this.socket.on('data', (chunk: string) => {
       const lines = (this.#rest + chunk).split('\n');
       this.#rest = lines.pop() ?? '';
@@ -77,9 +93,19 @@ export class Editor {
   async request(method: string, params: object = {}): Promise<Message> {
     const id = ++this.#lastId;
     this.write(JSON.stringify({ id, method, params }));
-    return until(`an answer to ${method}`, 60_000, () =>
+    return this.#until(`an answer to ${method}`, () =>
       this.messages.find((message) => message.id === id && message.method === undefined),
     );
+  }
+
+  /** Resolves with what LOOK finds. Throws, naming WHAT, when the connection ends before. */
+  #until<T>(what: string, look: () => T | undefined): Promise<T> {
+    return until(what, 60_000, () => {
+      const ended = this.#end;
+      const seen = look();
+      if (seen === undefined && ended !== undefined) throw new Error(`There was never ${what}: ${ended}.`);
+      return seen;
+    });
   }
 
   /** The parameters of the messages METHOD so far. */
@@ -89,7 +115,7 @@ export class Editor {
 
   /** Resolves with the parameters of the message METHOD number COUNT. */
   async nth(method: string, count = 1): Promise<Record<string, unknown>> {
-    return until(`message ${count} ${method}`, 60_000, () => this.reported(method)[count - 1]);
+    return this.#until(`message ${count} ${method}`, () => this.reported(method)[count - 1]);
   }
 
   /** Answers the question number COUNT, and resolves with what the server says to that. */

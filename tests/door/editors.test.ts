@@ -8,7 +8,7 @@ import { servingPlace } from '../image/served.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
 import { ownFolder, ownSession } from '../shared.ts';
-import { described, Editor, sessionsIn, watchingEditor } from './editor.ts';
+import { described, Editor, sessionOf, watchingEditor } from './editor.ts';
 import { authorities, start } from './server.ts';
 
 /** A decline that comes sooner is taken for one that no person made. */
@@ -48,14 +48,21 @@ describe('a server', () => {
     const options = { args: NO_SYSTEMS, env: { LIVE_LISP_SERVING: serving.path } };
     const killed = await ownSession(options);
     await killed.call('image_status');
-    const [dead = ''] = await sessionsIn(serving.path);
+    const dead = await sessionOf(serving.path, killed.pid);
     process.kill(killed.pid, 'SIGKILL');
     writeFileSync(join(dead, '..', 'session-1.json'), '{}');
     const next = await ownSession(options);
     await next.call('image_status');
-    await until('the new files', 60_000, () => existsSync(join(dead, '..', `session-${next.pid}.json`)));
+    await watchingEditor(await sessionOf(serving.path, next.pid));
     expect([existsSync(`${dead}.json`), existsSync(`${dead}.socket`)]).toEqual([false, false]);
     expect(existsSync(join(dead, '..', 'session-1.json'))).toBe(true);
+  });
+
+  test('that nobody can connect to leaves no test waiting', async () => {
+    const asked = new Editor('/nowhere').request('live-lisp/watch');
+    await expect(asked).rejects.toThrow(
+      'There was never an answer to live-lisp/watch: connect ENOENT /nowhere.socket.',
+    );
   });
 
   test('works without, and says so, where it can have no socket', async () => {

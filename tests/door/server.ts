@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { Session, StartOptions } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
 import { ownFolder, ownSession } from '../shared.ts';
-import { sessionsIn } from './editor.ts';
+import { sessionOf } from './editor.ts';
 
 export interface Place {
   session: Session;
@@ -30,8 +30,7 @@ export async function start(options: StartOptions = {}, ...args: string[]): Prom
     env: { LIVE_LISP_SERVING: serving.path },
   });
   await session.call('image_status');
-  const [path = ''] = await sessionsIn(serving.path);
-  return { session, root, path, audit };
+  return { session, root, path: await sessionOf(serving.path, session.pid), audit };
 }
 
 /** The authorities of the calls in the audit log of PLACE, in order. */

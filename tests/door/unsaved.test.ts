@@ -8,7 +8,7 @@ import { servingPlace } from '../image/served.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
 import { ownFolder, ownSession, sharedFolder, sharedSession } from '../shared.ts';
-import { inTime, type Message, sessionsIn, watchingEditor } from './editor.ts';
+import { inTime, type Message, sessionOf, watchingEditor } from './editor.ts';
 
 const serving = servingPlace();
 afterAll(serving.remove);
@@ -21,7 +21,7 @@ const shared = sharedSession({
 let socket: string;
 beforeAll(async () => {
   await shared.call('image_status');
-  [socket = ''] = await sessionsIn(serving.path);
+  socket = await sessionOf(serving.path, shared.pid);
 });
 
 /** Empties the workspace of the shared server, and connects an editor for the test that calls this. */
@@ -39,8 +39,7 @@ async function startOwn(root: ReturnType<typeof ownFolder>, { args = [], env }: 
     env: { ...env, LIVE_LISP_SERVING: own.path },
   });
   await session.call('image_status');
-  const [path = ''] = await sessionsIn(own.path);
-  return { session, editor: await watchingEditor(path) };
+  return { session, editor: await watchingEditor(await sessionOf(own.path, session.pid)) };
 }
 
 /** Resolves with the text of the answer to the call of TOOL with ARGS. */

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { Editor, sessionsIn } from '../door/editor.ts';
+import { Editor, sessionOf } from '../door/editor.ts';
 import { type Place, start as startServer } from '../door/server.ts';
 import type { StartOptions } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
@@ -74,7 +74,7 @@ export function sharedServer(): Place {
   const place = { session, root, path: '', audit };
   beforeAll(async () => {
     await session.call('image_status');
-    [place.path = ''] = await sessionsIn(serving.path);
+    place.path = await sessionOf(serving.path, session.pid);
   });
   afterAll(serving.remove);
   return place;

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { sessionsIn } from '../door/editor.ts';
+import { sessionOf } from '../door/editor.ts';
 import { programWith, testSbcl } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
 import { ownFolder } from '../shared.ts';
@@ -102,7 +102,7 @@ test('an open page keeps a session of commands, which ends once nobody looks', a
   });
   const exit = new Promise((resolve) => session.on('exit', resolve));
   onTestFinished(() => void session.kill('SIGKILL'));
-  const [path = ''] = await sessionsIn(serving.path);
+  const path = await sessionOf(serving.path, session.pid);
   // A command keeps the session until the browser shows the page.
   const command = connect(`${path}.socket`);
   command.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
