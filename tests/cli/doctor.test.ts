@@ -84,7 +84,7 @@ describe('an SBCL', () => {
   test('that is not there is told with how to get one, exit 1', async () => {
     const { code, stdout } = await run(['doctor'], { ...home, ...WITHOUT_SBCL });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL sbcl: There is no sbcl on this machine's PATH or where .* install it.*$/m);
+    expect(stdout).toMatch(/^FAIL sbcl: No sbcl was found on PATH or where .* install it.*$/m);
     expect(stdout).toContain('Claude Code:');
   });
 

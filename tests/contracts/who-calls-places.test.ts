@@ -54,7 +54,7 @@ test('S3.13 C13 car has thousands of callers, where SBCL keeps references to CL'
   const kept = await keepsReferencesToCl(session);
   expect(rows.length > 500).toBe(kept);
   const text = await callers({ name: 'car', package: 'CL' });
-  expect(text.includes('\nNote: this SBCL keeps no cross references')).toBe(!kept);
+  expect(text.includes('\nNote: this SBCL records no cross references')).toBe(!kept);
   if (kept) expectPage(text, 'COMMON-LISP::CAR', rows, 0, 200);
 });
 
@@ -217,5 +217,5 @@ test('S3.12 an SBCL without cross references to CL says so instead of "unused"',
   expect((await session.call('eval_form', { form: redefine })).isError).toBe(false);
   const lines = (await callers({ name: 'long-site-name', package: 'CL' })).split('\n');
   expect(lines[0]).toBe('No callers found for COMMON-LISP::LONG-SITE-NAME');
-  expect(lines.at(-1)).toMatch(/^Note: this SBCL keeps no cross references/);
+  expect(lines.at(-1)).toMatch(/^Note: this SBCL records no cross references/);
 });

@@ -127,7 +127,7 @@ test('ends a call whose thread has not come to its code yet, and keeps the image
     true,
     // Whether its thread had come to know of the call is a matter of chance.
     expect.stringMatching(
-      /the image (?:and what was done so far are|is) kept|it had not begun, so nothing was done/,
+      /the image (?:and what was done so far are|is) kept|the call had not begun, so nothing was done/,
     ),
   ]);
   expect(await session.eval('(boundp (quote *not-begun-kept*))')).toBe('T');

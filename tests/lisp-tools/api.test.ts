@@ -77,7 +77,7 @@ describe('the registry', () => {
         '(first (tools-to-schema (list (get-tool "describe_symbol") (get-tool "who_calls"))))',
       ),
     ).toMatch(
-      /^\(:TYPE "function" :FUNCTION \(:NAME "describe_symbol" :DESCRIPTION "Tell what a Lisp symbol is.*" :PARAMETERS \(:TYPE "object" :PROPERTIES \(:SYMBOL \(:TYPE "string" :DESCRIPTION ".*"\) :PACKAGE \(:TYPE "string" :DESCRIPTION ""\) :ARGUMENTS \(:TYPE "array" .*\) :LIMIT \(:TYPE "integer" .*\) :OFFSET \(:TYPE "integer" .*\)\) :REQUIRED \("symbol"\)\)\)\)$/,
+      /^\(:TYPE "function" :FUNCTION \(:NAME "describe_symbol" :DESCRIPTION "Show what a Lisp symbol is.*" :PARAMETERS \(:TYPE "object" :PROPERTIES \(:SYMBOL \(:TYPE "string" :DESCRIPTION ".*"\) :PACKAGE \(:TYPE "string" :DESCRIPTION ""\) :ARGUMENTS \(:TYPE "array" .*\) :LIMIT \(:TYPE "integer" .*\) :OFFSET \(:TYPE "integer" .*\)\) :REQUIRED \("symbol"\)\)\)\)$/,
     );
     const array = `(define-tool "x" "X." '((:name "aList" :type :array :items :string) (:name "n" :type :integer :description "N" :minimum 1)) :handler 'list)`;
     expect(
