@@ -59,7 +59,7 @@ characters."
 (defun proper-length (object)
   "Return the length of OBJECT if it is a proper list. Return NIL if it is a circular or dotted list
 or no list."
-  (handler-case (list-length object) (type-error () nil)))
+  (handler-case (and (listp object) (list-length object)) (type-error () nil)))
 
 (defun global-value-of (symbol)
   "Return the global value of SYMBOL, or NIL if it has none."

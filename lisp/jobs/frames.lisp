@@ -239,7 +239,7 @@ out."
 (defun frame-call (frame)
   "Return a list of the name of the function of FRAME, and its arguments as far as they are known."
   (let* ((name (frame-name frame))
-         (within (and (consp name) (proper-length name) (member :in name)))
+         (within (and (proper-length name) (member :in name)))
          (file (second within)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))

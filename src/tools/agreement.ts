@@ -278,7 +278,7 @@ export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number
     const them = userTotal === 1 ? 'it' : 'them';
     const named = `${users.join(', ')}${moreText(users.length, userTotal)}`;
     return gone
-      ? `Compiled with ${name}, which was removed: ${named}. Change this code, or define ${name} again.`
+      ? `Compiled with ${name}, which the image no longer has: ${named}. Change this code, or define ${name} again.`
       : `Compiled before the ${kind} ${name} changed: ${named}. Load ${them} again.`;
   });
   const more = (total ?? lines.length) - lines.length;

@@ -167,9 +167,9 @@ test('what was compiled into other code is removed, and the code is named', asyn
     `Loaded e.lisp
 
 Removed, because no longer in the file: compiler macro P::TAX; constant P::+FEE+; macro P::TOLL.
-Compiled with P::+FEE+, which was removed: P::BILL. Change this code, or define P::+FEE+ again.
+Compiled with P::+FEE+, which the image no longer has: P::BILL. Change this code, or define P::+FEE+ again.
 Compiled before the definition P::TAX changed: P::BILL. Load it again.
-Compiled with P::TOLL, which was removed: P::BILL. Change this code, or define P::TOLL again.`,
+Compiled with P::TOLL, which the image no longer has: P::BILL. Change this code, or define P::TOLL again.`,
   );
   expect(await session.eval('(p::bill)')).toBe('(2 3 4)');
 });

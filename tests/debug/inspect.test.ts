@@ -108,7 +108,7 @@ test('long lists are told in parts', async () => {
 });
 
 test('an object with more parts than are listed is told to have more, and a long list ends in its tail', async () => {
-  const more = 'more than 100000 parts; the first 100000 are listed\n';
+  const more = 'more than 100000 parts; only the first 100000 can be listed\n';
   for (const form of [
     '(make-list 100003)',
     '(make-array 100001)',

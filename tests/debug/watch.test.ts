@@ -112,7 +112,7 @@ describe('a watch', () => {
       /^Signalled \d+ s ago in the thread worker five: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
     );
     expect(await debug({ unwatch: true })).toBe(
-      'Errors are no longer recorded; 7 were signalled during the watch. Held errors stay held.',
+      'Errors are no longer recorded; 7 were seen by the watch. Held errors stay held.',
     );
     expect(await session.eval('*break-on-signals*')).toBe('NIL');
   });
@@ -135,7 +135,7 @@ test('a watch has what a form handles, and leaves out what the backend itself do
     /^Signalled \d+ s ago in the thread live-lisp evaluate: No\.\nType: COMMON-LISP::SIMPLE-ERROR$/,
   );
   expect(await debug({ unwatch: true })).toBe(
-    'Errors are no longer recorded; 1 was signalled during the watch. Held errors stay held.',
+    'Errors are no longer recorded; 1 was seen by the watch. Held errors stay held.',
   );
 });
 

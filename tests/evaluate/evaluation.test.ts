@@ -242,7 +242,7 @@ test('a form that ran, and whose value cannot be printed, is told to have run', 
     '(progn (defclass mute () ()) (defmethod print-object ((x mute) s) (error "No.")) (defvar *runs* 0))',
   );
   const ran =
-    '\n\nThe form ran to its end; only printing its value failed. inspect * shows the value without its print method.';
+    '\n\nThe form ran to its end; only printing its value failed. inspect * shows its first value without its print method.';
   const { text } = await answer("(progn (incf *runs*) (make-instance 'mute))");
   expect(text).toMatch(/^Error: No\.\n/);
   expect(text.endsWith(ran)).toBe(true);

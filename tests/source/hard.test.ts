@@ -160,7 +160,9 @@ test('the places of calls in files that were edited since they were loaded', asy
     texts.set(name, added + text);
     for (const number of numbersIn(file)) {
       const { frame, text } = await calledAt(name, number);
-      expect(frame).toMatch(/\.inc:|\(the file (?:changed since it was loaded|has changed since it was loaded; this form has not)\)$/);
+      expect(frame).toMatch(
+        /\.inc:|\(the file (?:changed since it was loaded|has changed since it was loaded; this form has not)\)$/,
+      );
       // There is no text where only the reader of the image knows the syntax, and it is not known which form this is.
       if (text !== undefined) expect([frame, isAt(text, number)]).toEqual([frame, true]);
     }

@@ -82,7 +82,7 @@ function inspectResult(data: InspectData, designator: string, offset: number): R
   const rows = parts.map(({ name, value, why, id }) => `${name} = ${withId(value ?? `(${why})`, id)}`);
   const page = { offset, shown: rows.length, total };
   const size = more
-    ? `more than ${total} parts; the first ${total} are listed`
+    ? `more than ${total} parts; only the first ${total} can be listed`
     : `${total} ${total === 1 ? 'part' : 'parts'}`;
   const text = joinSections([
     `${object}\nType: ${type}${total > 0 ? `, ${size}` : ''}`,

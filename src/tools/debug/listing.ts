@@ -124,6 +124,6 @@ export async function unwatchErrors({ image, context }: DebugDependencies): Prom
   const recordedText = watched === 1 ? '1 was' : `${watched} were`;
   return {
     data,
-    text: `Errors are no longer recorded; ${recordedText} signalled during the watch. Held errors stay held.`,
+    text: `Errors are no longer recorded; ${recordedText} seen by the watch. Held errors stay held.`,
   };
 }

@@ -150,7 +150,7 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
 }
 
 const UNPRINTED =
-  'The form ran to its end; only printing its value failed. inspect * shows the value without its print method.';
+  'The form ran to its end; only printing its value failed. inspect * shows its first value without its print method.';
 
 /** Returns the result of an evaluation. RECORD records its values or its error, and returns a note when this fails. */
 function evaluationResult(

@@ -42,5 +42,5 @@ function noneText({ watching, others = [], seen }: WatchedData, index: number): 
     return `There is no recorded error ${index}: ${others.length} are kept; the newest has index 0.`;
   return watching === undefined
     ? 'No error is recorded, because no watch is set. debug with watch: "all" sets one.'
-    : `No error was recorded since the watch of ${watching} began (${seen} signalled).`;
+    : `No error was recorded since the watch of ${watching} began (${seen} seen).`;
 }
