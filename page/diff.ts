@@ -1,4 +1,4 @@
-// Shows the effect of a call: the lines of a unified diff in two columns, and other lines unchanged.
+// Shows the effect of a call: the lines of a unified diff in two columns, and lines outside of a diff as they are.
 
 import { diffArrays } from 'diff';
 import { element, shownText } from './dom.ts';

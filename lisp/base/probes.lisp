@@ -330,7 +330,7 @@ and the path of its fasl, and return its value."
     (destructuring-bind (form definitions offset file) found
       (and (consp form)
            (search "PROBE-WARNED" (prin1-to-string definitions))
-           ;; (list 1) has 8 characters, and SBCL may count the line break behind it.
+           ;; (list 1) has 8 characters. SBCLs differ by one in what they count.
            (<= 7 offset 9)
            (pathnamep file)))))
 (define-probe (context-path path-number path-top-level-form)

@@ -318,7 +318,8 @@ program that caused it. Otherwise return NIL."
            (typep (first arguments) 'condition)
            (first arguments)))))
 
-;;; Noticing by hooks on ERROR, SIGNAL, WARN and CERROR, in an image that somebody else runs
+;;; Noticing conditions by hooks on ERROR, SIGNAL, WARN and CERROR, in an image that somebody else
+;;; runs
 
 (defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
 

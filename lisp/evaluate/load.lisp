@@ -20,9 +20,9 @@ called again. Call it again, at most twice, in two cases. The reason is T if a r
 the slots of a structure meanwhile: code that was loaded before still accesses the old slots, and
 must be loaded again too. Otherwise the reason is the value of the function MISFIT, if this is true.
 Return the last value of LOAD."
-  ;; If loaded code may contain the old slots of a structure, SBCL signals an error, and changes the
-  ;; slots only by a restart of this error. So compare the slots only if the operation can invoke
-  ;; restarts.
+  ;; When a structure is redefined with other slots, and loaded code may access the old ones, SBCL
+  ;; signals an error. The structure changes only if a restart of this error is invoked. So compare
+  ;; the slots only if the operation can invoke restarts.
   (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
     (let* ((before (slots)) (value (funcall load nil)))
       (loop repeat 2

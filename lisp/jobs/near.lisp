@@ -230,9 +230,9 @@ symbol of a package."
   "True once INIT-FILE-LACKING has returned **INIT-FILE** for an answer of this image.")
 
 (defun init-file-lacking (condition)
-  "Return **INIT-FILE**, the name of the user's init file, which this image has not loaded, if that
-file may define the missing name in CONDITION: there is no near name, and no answer of this image
-has contained the name of the file yet. Otherwise return NIL."
+  "If CONDITION is about a missing name, and there is no similar name, the user's init file, which
+this image has not loaded, may define it. Then return **INIT-FILE**, the name of that file, but only
+once in an image. Otherwise return NIL."
   (and **init-file**
        (not **init-file-named**)
        (missing-name-p condition)

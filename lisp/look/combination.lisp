@@ -227,10 +227,9 @@ its ENTRY, from 1."
                  (if (null next)
                      number
                      (let ((inner (follow (first next) (rest next) next-from next-entered)))
-                       ;; If the next method is a method object, FOLLOW has added an ENTRY for it,
-                       ;; and the copy of FORM contains only the number of METHOD. If it is a
-                       ;; MAKE-METHOD form, it has no ENTRY, so the copy contains this form after
-                       ;; the number of METHOD.
+                       ;; In the copy of FORM, this CALL-METHOD becomes the number of METHOD. If the
+                       ;; next method is a method object, FOLLOW has added an ENTRY for it. If it is
+                       ;; a MAKE-METHOD form, it has no ENTRY, so its copy INNER follows the number.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
                (if (typep method 'method)

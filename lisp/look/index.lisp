@@ -47,9 +47,9 @@ there."
     index))
 
 (defun stale-p (index)
-  "Return true if INDEX is NIL or must be built again. INDEX must be built again if the hooks have
-missed code or recorded too much, if a package was renamed, or if most users were added after INDEX
-was built."
+  "Return true if INDEX is NIL or must be built again. INDEX must be built again if the hooks that
+record new code have missed some or recorded too much, if a package was renamed, or if most USER
+structures were added after INDEX was built."
   (or (null index)
       ;; If the hooks do not record all code, a higher NEXT-SERIAL tells that there is new code.
       (and (eq t **news**)

@@ -189,10 +189,10 @@ apart."
              (list form))))))
 
 (defstruct (form-uses (:constructor make-form-uses ()))
-  "The names that a top-level form uses outside the functions that it defines. CALLS lists functions
-that it calls, and INNER functions called in its LAMBDA expressions. DATA lists symbols of the
-program in quoted data, and VARIABLES lists variables. INSIDE has a list (NAME . SYMBOLS) for each
-definition of a function inside the form. SYMBOLS are the program's symbols in this definition."
+  "The names that a top-level form uses. The first four slots leave out the functions that the form
+defines. CALLS: the functions that it calls. INNER: the functions that its LAMBDA expressions call.
+DATA: the program's symbols in quoted data. VARIABLES: the variables. INSIDE: for each function that
+the form defines, a list (NAME . SYMBOLS) with the program's symbols in that definition."
   (calls '()) (inner '()) (data '()) (variables '()) (inside '()))
 
 (defun uses-of-parts (parts)

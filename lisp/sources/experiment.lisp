@@ -40,7 +40,7 @@ a definition from a file. NAMES is a list as OF-NAMES-P takes it."
          (own (set-difference named replacing)))
     (values (append own (parts-of own (set-difference all named))) replacing)))
 
-;;; What refers to the definitions
+;;; What still refers to the definitions that are to be removed
 
 (defun bare-symbols (removed)
   "REMOVED is a list of definitions to be removed. Return a list of the symbols that then have no

@@ -13,8 +13,9 @@ native truenames with a slash at the end."
           collect path))
 
 (defun home-of (definition)
-  "Return the home package of the name of DEFINITION. If DEFINITION is of a package or an export,
-return that package. Return NIL if the package belongs to SBCL."
+  "Return the home package of the name of DEFINITION. If DEFINITION defines a package, return
+that package, and if it is an export, the package that exports the symbol. Return NIL if the package
+belongs to SBCL."
   (let* ((symbol (name-symbol (definition-name definition)))
          (package (if (member (definition-kind definition) '(:export :package))
                       (definition-identity definition)

@@ -161,8 +161,8 @@ function uniqueIndices(lines: readonly string[]): Map<string, number> {
 /** Returns the longest subsequence of PAIRS in which the second numbers ascend. The first numbers of PAIRS must
  * ascend. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // Of all subsequences so far of n + 1 pairs with ascending second numbers, the best one ends with the lowest second
-  // number. ends[n] is the index in PAIRS of the last pair of the best one.
+  // ends[n] is the index in PAIRS of the last pair of an ascending subsequence of n + 1 pairs. Of those found so far,
+  // it is the one whose last second number is lowest.
   const ends: number[] = [];
   const predecessors: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;

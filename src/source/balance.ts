@@ -220,7 +220,7 @@ function candidatesAt(tokens: readonly Placed[], index: number, excess: number, 
     const added = follower?.line === line ? [{ ...moved(follower, -count), leads }] : [];
     found.push({ edit, line, from: index, to: index + count + added.length, added, shift: -count, cost });
   };
-  // All missing closing parentheses at the end of a line.
+  // A candidate: insert all missing closing parentheses at the end of the line.
   if (excess > 0 && endsLine && sort !== 'prefix') {
     const edit = { index: end, removed: 0, sign: ')' as const, text: ')'.repeat(excess) };
     const close = { ...token, sort: 'close' as const, leads: false, line: endLine };

@@ -47,7 +47,7 @@ export interface Argument {
   form?: Form;
 }
 
-/** The function that a new call calls. */
+/** The function that is called after a call was rewritten. */
 export interface NewFunction {
   name: string;
   /** The lambda list; undefined when it is not known. */

@@ -42,7 +42,7 @@ function patternOf(name: string): RegExp {
   return last[1];
 }
 
-/** Returns NAME in the case of WORD, the word in prose that it replaces. */
+/** Returns NAME in the letter case of WORD, the word in prose that it replaces. */
 export function inCaseOfProse(name: string, word: string): string {
   return word === upperCase(word) ? name : lowerCase(name);
 }

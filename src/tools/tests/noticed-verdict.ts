@@ -45,7 +45,7 @@ export function verdictOn(changed: Side, plain: Side | undefined, count: number)
   return verdict.verdict === 'unnoticed' ? withUnloaded(verdict, changed, count) : verdict;
 }
 
-/** Asks one question after the other; the first one that has an answer decides. */
+/** Compares the runs with and without the change. The first criterion that applies decides. */
 function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
   if (plain === undefined || plain.isStopped) return unknown('the call was interrupted.');
   const ranPlain = namesOf(plain.tests).length;

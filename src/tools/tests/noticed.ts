@@ -82,10 +82,11 @@ export async function runWithEdits(
   };
 }
 
-/** Returns the last run without edits, if CALL without its edits would give the same result; else undefined. CHANGED is
- * the run of CALL with its edits, and has a digest of the files below the first root of the workspace. Returns
- * undefined when the workspace has several roots, because the digest lacks the files below the others. Returns
- * undefined also when earlier runs decide which tests CALL runs. */
+/** Returns the last run without edits, if it can stand for a run of CALL without its edits: the arguments are the same,
+ * and the files have not changed since. Else returns undefined. CHANGED is the run of CALL with its edits, and has a
+ * digest of the files below the first root of the workspace. Returns undefined when the workspace has several roots,
+ * because the digest lacks the files below the others. Returns undefined also when earlier runs decide which tests CALL
+ * runs. */
 function knownRun(call: FreshCall, changed: Side, { last }: UneditedRun): Side | undefined {
   const { failed, touching } = call.args;
   const hasOneRoot = call.running.workspace.rootFolders().length === 1;

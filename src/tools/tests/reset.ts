@@ -158,8 +158,8 @@ async function variableAt(image: Image, name: string, context: CallContext): Pro
   return variable && { symbol, files: [...new Set(sources.flatMap(({ file }) => file ?? []))] };
 }
 
-/** NAME is the name of a variable, without a package. Returns the names, with packages, of the variables with this name
- * in all packages; [] when NAME has a package. Variables that are defined below ROOT come first. */
+/** Returns the names, with packages, of the variables with the name NAME in all packages; [] when NAME has a package
+ * prefix. Variables that are defined below ROOT come first. */
 async function variablesElsewhere(
   image: Image,
   root: string,
