@@ -266,9 +266,6 @@ COLUMN). Return NIL if it is unknown."
 (define-internal-type unreadable-file
   "The type of conditions with which COMPILE-FILE reports that it cannot read a form."
   ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
-(define-internal-type decoding-error
-  "The type of errors about octets of a stream that its external format does not allow."
-  ("SB-INT" "STREAM-DECODING-ERROR"))
 (define-internal-type compiled-program-error
   "The type of errors that compiled code signals where a form could not be compiled."
   ("SB-INT" "COMPILED-PROGRAM-ERROR"))

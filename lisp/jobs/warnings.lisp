@@ -93,10 +93,6 @@ text. Return NIL if there is none, or if it is only a PROGN."
 stream."
   (typecase condition
     (end-of-file "the text ends inside this form")
-    (decoding-error
-     (format nil "it is not in ~A. Save the file in this encoding, or load it in eval_form: ~
-                  (load FILE :external-format :latin-1)"
-             (stream-external-format (stream-error-stream condition))))
     ((and simple-condition reader-error)
      (handler-case
          (without-middle-digits
