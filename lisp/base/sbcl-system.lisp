@@ -63,7 +63,8 @@ while the page is unprotected."
 
 ;;; The heap
 
-(define-ability "heap pages" :without "the heap is guarded less exactly")
+(define-ability "heap pages"
+  :without "the heap is guarded less exactly, and locks and holders on stacks are not found")
 
 (define-internal heap-usage () "Return the number of octets of the heap that are in use."
   ("SB-KERNEL" "DYNAMIC-USAGE") 0)

@@ -6,31 +6,31 @@
   "Return the name of LOCK, a mutex, as text of at most 60 characters."
   (print-safely 60 (or (sb-thread:mutex-name lock) "without a name") "~A"))
 
-(defun allocated-p (word page)
-  "Return true if WORD, an address on the heap page with number PAGE, is below the end of its used
-words. Another thread can allocate above it at any time."
-  (< (mod word page-octets)
-     (* word-octets (ash (or (page-slot page +page-words+) 0) -1))))
+(defun allocated-p (word)
+  "Return true if WORD, an integer, points to no page of the heap, or below the end of the used
+words of its page. Another thread can allocate above it at any time."
+  (let ((page (page-index word)))
+    (or (minusp page)
+        (< (mod word page-octets)
+           (* word-octets (ash (or (page-slot page +page-words+) 0) -1))))))
 
 (defun dead-p (word)
-  "Return true if WORD, an address on a heap page, is in a filler. What is left there of a dead
-object looks like an object, but points to memory that was freed."
+  "Return true if WORD, an integer, points to a filler on a page of the heap. What is left there of
+a dead object looks like an object, but points to memory that was freed."
+  (declare (type (unsigned-byte 64) word))
   (and filler-tag
-       (loop with address = (logandc2 word 15)
-             for position = (- word (mod word page-octets)) then (+ position (* word-octets size))
+       (not (minusp (page-index word)))
+       (loop with address = (logandc2 word 15) with start = (- word (mod word page-octets))
+             for position = start then (+ position (* word-octets size))
              while (<= position address)
              for header = (sb-sys:sap-ref-word (sb-sys:int-sap position) 0)
-             for filler = (= filler-tag (logand header 255))
+             for words = (ash header -32)
+             ;; A filler ends on its page. Raw data can have such an octet too.
+             for filler = (and (= filler-tag (logand header #xFFFFFFFF))
+                               (<= 1 words (/ (- (+ start page-octets) position) word-octets)))
              ;; Each object begins at a multiple of two words.
-             for size = (if filler (max 2 (ash header -32)) 2)
+             for size = (if filler (max 2 words) 2)
              thereis (and filler (< address (+ position (* word-octets size)))))))
-
-(defun object-word-p (word)
-  "Return true if WORD, an integer, does not point to the heap, or can point to a live object there.
-Without this test WORD-OBJECT would return things that are no objects, and the next collection after
-a reference to one of these would end the image."
-  (let ((page (page-index word)))
-    (or (minusp page) (and (allocated-p word page) (not (dead-p word))))))
 
 (defun stack-objects (&optional (wanted-p (constantly t)))
   "Return a list of the objects to which words on the stack of this thread point, from the current
@@ -48,9 +48,12 @@ garbage collector also respects them. WANTED-P is a predicate for the word, an i
                                 (sb-sys:sap-int here))
                   for offset from 0 below (min end 4000000) by word-octets
                   for word = (sb-sys:sap-ref-word here offset)
-                  do (when (and (funcall wanted-p word) (object-word-p word))
+                  do (when (and (funcall wanted-p word) (allocated-p word))
                        (multiple-value-bind (object valid) (word-object word nil)
-                         (when valid (push object objects)))))))))
+                         ;; The next collection would end the image because of a reference to a
+                         ;; dead object.
+                         (when (and valid (not (dead-p word)))
+                           (push object objects)))))))))
     objects))
 
 (defun locks-of-thread ()
