@@ -5,8 +5,7 @@ import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
 import { boundLines } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { type QuestionLine, questionLine } from '../../question-line.ts';
-import { formsNaming } from '../../source/definitions.ts';
+import type { QuestionLine } from '../../question-line.ts';
 import { applySplices, changedForms } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
@@ -67,30 +66,8 @@ export async function planEdits(
     throw new CallError(boundLines(['These edits change no call.', ...keptCalls].join('\n'), KEPT_LINES));
   if (plans.length === 0)
     throw new CallError('The files have this text already, so there is nothing to change.');
-  for (const plan of plans) {
-    Object.assign(plan, await checkReadable(origins.image, plan, context));
-    plan.notes.push(...replacedNotes(placed, plan, plans));
-  }
+  for (const plan of plans) Object.assign(plan, await checkReadable(origins.image, plan, context));
   return { files: plans, keptCalls };
-}
-
-/** Returns notes on the edits in PLACED that replace a definition in FILE, one of FILES, by text without it. */
-function replacedNotes(
-  placed: readonly Placed[],
-  file: PlannedFile,
-  files: readonly PlannedFile[],
-): QuestionLine[] {
-  return placed.flatMap(({ edit, located }) => {
-    const { query, label } = edit;
-    if (query === undefined || edit.change.kind !== 'replace' || located?.file.real !== file.real) return [];
-    const { head, operator } = located.target;
-    const stays = files.some(({ newForms }) =>
-      formsNaming(newForms, { name: query.symbol }).some((form) => form.operator !== ''),
-    );
-    if (operator === '' || stays) return [];
-    const what = questionLine`Note: ${label} replaces ${head} by text that does not define ${query.symbol}.`;
-    return [questionLine`${what} To give it another name, with its callers, use rename_symbol.`];
-  });
 }
 
 async function changesOf(edit: DefinitionEdit, located: Located | undefined, files: EditedFiles) {
