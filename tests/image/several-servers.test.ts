@@ -139,7 +139,7 @@ test('watches of two servers record apart, and end with their server', async () 
   expect(await third.eval(fail)).toBe('(1 2)');
   expect(await one.text('get_last_error', { watched: true })).toContain('DIVISION-BY-ZERO');
   expect(await other.text('get_last_error', { watched: true })).not.toContain('DIVISION-BY-ZERO');
-  expect(await other.text('debug', { unwatch: true })).toContain('1 was signalled');
+  expect(await other.text('debug', { unwatch: true })).toContain('1 was seen');
   one.image.close();
   const none = async () => (await third.eval('(length live-lisp.debug::**watches**)')) === '1';
   await until('the end of the watch', 60_000, none);

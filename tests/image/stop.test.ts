@@ -57,7 +57,9 @@ test('the call is told so, goes on in an image like a plain one, and the next im
   );
   const next = await session.call('eval_form', { form: '(kept)' });
   expect(next.text).toBe(':KEPT');
-  expect(next.notices.join('\n')).toMatch(`This is a new Lisp image; the one before was lost: ${HOW}. Built`);
+  expect(next.notices.join('\n')).toMatch(
+    `This is a new Lisp image; the one before was lost: ${HOW}. Rebuilt`,
+  );
 });
 
 test('other calls are ended by it, and the threads of the program go on', async () => {

@@ -12,10 +12,11 @@ function seconds(ms: number): string {
 test.each([
   [
     'docs/recovery.md',
-    `Each has ${seconds(TIMES.rebuiltForm)}, a file or a system ${seconds(TIMES.rebuiltLoad)}; a file that was not loaded to its end has ${seconds(TIMES.rebuiltForm)}. After ${seconds(TIMES.rebuild)} no more is begun.`,
+    `A form may take ${seconds(TIMES.rebuiltForm)}, and a file or a system ${seconds(TIMES.rebuiltLoad)}; a file that was not loaded to its end may take ${seconds(TIMES.rebuiltForm)}.`,
   ],
-  ['docs/recovery.md', `the backend tries it, for at most ${seconds(TIMES.probe)}.`],
-  ['docs/recovery.md', `When two in a row were lost within ${seconds(TIMES.soon)} of being ready`],
+  ['docs/recovery.md', `After ${seconds(TIMES.rebuild)} nothing more is begun.`],
+  ['docs/recovery.md', `the backend tries that for at most ${seconds(TIMES.probe)}.`],
+  ['docs/recovery.md', `If two images in a row were lost within ${seconds(TIMES.soon)} of being ready`],
   [
     'docs/develop/wire-protocol.md',
     `interrupts at the job's limit, again after ${seconds(TIMES.again)}, and terminates after ${seconds(TIMES.terminate)}.`,
@@ -24,7 +25,7 @@ test.each([
     'docs/develop/wire-protocol.md',
     `That is so up to ${seconds(TIMES.collecting)}, and ${seconds(TIMES.collectingPerGb)} more for each GB`,
   ],
-  ['docs/architecture.md', `asks the backend's reader and waits ${TIMES.status} ms for it.`],
+  ['docs/architecture.md', `asks the backend's reader thread and waits ${TIMES.status} ms for the answer.`],
 ])('%s says: %s', (path, sentence) => {
   expect(textOf(path).replace(/\s+/g, ' ')).toContain(sentence);
 });
