@@ -395,7 +395,7 @@ package is locked."
   ("SB-FASL" "LOAD-AS-FASL"))
 
 (defun fasl-path-p (path)
-  "Return true if PATH, a native name, has the file type of fasls."
+  "Return true if PATH, a native namestring, ends in the file type of fasls, such as fasl."
   (equal (pathname-type (sb-ext:parse-native-namestring path))
          (pathname-type (compile-file-pathname "source"))))
 

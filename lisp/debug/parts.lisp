@@ -13,8 +13,8 @@ list no id by which the agent could inspect it later, because it is garbage afte
   "The largest number of keys for which the keys of a hash table are shown sorted.")
 
 (defparameter *part-limit* 100000
-  "The largest number of parts that are listed. If an object has more, OBJECT-PARTS returns one more
-part, so that INSPECTION can tell.")
+  "The largest number of parts of an object that inspect lists. For an object with more parts,
+OBJECT-PARTS returns one part more than this number, by which INSPECTION sees that there are more.")
 
 (defun printed (object)
   "Return OBJECT printed on one line of at most 200 characters. Run no code of the program."

@@ -196,7 +196,7 @@ in this second, record it. Return true if it is recorded."
        (when (and (typep condition (watch-type watch))
                   (not (typep condition 'storage-condition))
                   (stack-space-p))
-         ;; This takes long, so all that needs no frames is tested before.
+         ;; SHOWN-FRAMES takes long, so the tests that need no frames come first.
          (multiple-value-bind (frames more) (shown-frames)
            (when (and (program-signals-p frames)
                       (at-place-p (watch-where watch) frames)
@@ -288,7 +288,7 @@ in later calls of this session. If no watch is in effect, stop this. The image h
 and so at most one watch."
   (let* ((watch (first (watches-in-effect))) (type (and watch (watch-type watch))))
     ;; End the watch when the backend stops. Otherwise *BREAK-ON-SIGNALS* would keep its value, and
-    ;; the program would then stop in SBCL's debugger.
+    ;; each error of the program would then open SBCL's debugger, also one that a handler handles.
     (when watch (pushnew 'watch-no-more **at-stop**))
     (setf **on-break** (and watch #'note-break)
           (sb-ext:symbol-global-value '*break-on-signals*) type)

@@ -1,6 +1,7 @@
-;;;; Keeps the texts of files as they were loaded, and the texts of evaluated forms. The text of the
-;;;; last complete load of a file is in its SOURCE-FILE structure, older ones are in
-;;;; **FORMER-TEXTS**, and that of a load or compilation that goes on is in **TEXTS-READ**.
+;;;; Keeps the text of each file as it was when the file was loaded, and the texts of evaluated
+;;;; forms. Texts of files are in three places: **TEXTS-READ** has the texts of files that are being
+;;;; loaded or compiled, a SOURCE-FILE structure the text of the last complete load of its file, and
+;;;; **FORMER-TEXTS** the texts of earlier loads.
 
 (in-package "LIVE-LISP.SOURCES")
 

@@ -10,8 +10,8 @@ import { TIMES, type Times } from './times.ts';
 export interface Endable {
   interrupt(reason: Reason): void;
   terminate(): void;
-  /** Resolves when the image reacts, and never rejects. The image does not react during a garbage collection, and none of
-   * its calls can be ended then. */
+  /** Sends a request to the image, and resolves when the image answers it. Never rejects. During a garbage collection
+   * the image answers nothing, and no call in it can be ended. */
   reacts(): Promise<unknown>;
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
